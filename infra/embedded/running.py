@@ -1,0 +1,101 @@
+"""One child process: started tied to this one, watched until it is ready, stopped within a bound."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.embedded import tether
+from infra.settings import environment
+
+
+class StartFailed(RuntimeError):
+    """A process ended or stayed silent while it was to become ready; the text has the end of its log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A started process; `url` is where an engine is reached and empty for other processes."""
+
+    name: str
+    url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+    stop_signal: signal.Signals
+
+    @property
+    def pid(self) -> int:
+        """Is the process itself, not a wrapper: kill -9 of it is a crash of the engine."""
+        return self.process.pid
+
+    def ask_to_stop(self) -> None:
+        """Sends the signal that ends this process in good order."""
+        if self.process.poll() is None:
+            self.process.send_signal(self.stop_signal)
+
+    def stop(self, bound_s: float = 5.0) -> None:
+        """Ends the process in good order, or by KILL after `bound_s`."""
+        self.ask_to_stop()
+        try:
+            self.process.wait(bound_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def start(
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    url: str = "",
+    variables: Mapping[str, str] | None = None,
+    stop_signal: signal.Signals = signal.SIGTERM,
+    orphan_signal: signal.Signals = signal.SIGKILL,
+) -> Running:
+    """Starts a command in a session of its own, its output added to `log`; Ctrl-C reaches only the parent.
+
+    It gets `orphan_signal` when the thread that called this ends, however it ends.
+    """
+    tied = [
+        sys.executable,
+        "-ISs",
+        tether.__file__,
+        str(os.getpid()),
+        str(int(orphan_signal)),
+        *map(str, command),
+    ]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            tied,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment(variables or {}),
+        )
+    return Running(name=name, url=url, log=log, process=process, stop_signal=stop_signal)
+
+
+def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 15.0) -> Running:
+    """Returns once `is_ready`; a process that ends first, or takes longer than `bound_s`, is StartFailed."""
+    deadline = time.monotonic() + bound_s
+    while not is_ready():
+        if running.process.poll() is not None or time.monotonic() > deadline:
+            running.stop(0)
+            raise StartFailed(
+                f"{running.name} did not start; the end of {running.log}:\n{last_lines(running.log)}"
+            )
+        time.sleep(0.005)
+    return running
+
+
+def last_lines(log: Path, count: int = 5) -> str:
+    """Is the end of a log, at most `count` lines of its last 4 KiB."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 4096))
+        return "\n".join(file.read().decode(errors="replace").splitlines()[-count:])

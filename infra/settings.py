@@ -1,0 +1,124 @@
+"""The environment, read once into one frozen Struct; no other file reads it."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import fields
+
+Url = Annotated[str, Meta(pattern=r"^[a-z+]+://")]
+PostgresUrl = Annotated[str, Meta(pattern=r"^postgres(ql)?://")]
+RedisUrl = Annotated[str, Meta(pattern=r"^(rediss?|unix)://")]
+UpTo64 = Annotated[int, Meta(ge=1, le=64)]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Each field is the variable SHANGHAI_ + its name in capitals; the comment has unit and default."""
+
+    database_url: PostgresUrl  # postgresql://…; no default
+    bus_url: RedisUrl  # Redis of the event bus, redis:// or unix:///path; default SHANGHAI_REDIS_URL
+    broker_url: Url  # Celery's broker, redis or amqp; default SHANGHAI_REDIS_URL
+    limits_url: RedisUrl  # Redis of the rate limits; default SHANGHAI_REDIS_URL
+    secret_key: bytes  # encrypts seeds and webhook secrets; 32 bytes, given as 64 hex digits; no default
+    host: str = "127.0.0.1"  # address that the API listens on
+    port: Annotated[int, Meta(ge=1, le=65_535)] = 8000  # TCP port that the API listens on
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped
+    bus_maxlen: Annotated[int, Meta(ge=100, le=10_000_000)] = 20_000  # entries kept per stream of the bus
+    guests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 20  # per address; `shanghai up` sets 1000
+    worker_concurrency: UpTo64 = 1  # pool processes of one Celery worker
+
+    def __repr__(self) -> str:
+        """Shows neither the key nor a URL's user and password."""
+        return f"Settings({', '.join(f'{field.name}={_shown(self, field.name)}' for field in fields(self))})"
+
+
+class SettingRefused(ValueError):
+    """A variable is missing or its value cannot be used; the text is one line that names it."""
+
+
+def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Reads all settings, by default from the process's own environment.
+
+    Errors: SettingRefused for the first bad variable. An empty value counts as absent.
+    """
+    values: dict[str, object] = dict(_given(environ))
+    for name in ("bus_url", "broker_url", "limits_url"):
+        values.setdefault(name, values.get("redis_url"))
+    for name in ("database_url", "bus_url", "broker_url", "limits_url", "secret_key"):
+        if values.get(name) is None:
+            raise SettingRefused(
+                f"{_variable(name)} is not set{_ALSO.get(name, ', nor is SHANGHAI_REDIS_URL')}"
+            )
+    values["broker_url"] = _broker_form(str(values["broker_url"]))
+    values["secret_key"] = _key(str(values["secret_key"]))
+    return _checked(values)
+
+
+def read_database_url(environ: Mapping[str, str] | None = None) -> str:
+    """Reads SHANGHAI_DATABASE_URL alone: all that a migration needs."""
+    url = _given(environ).get("database_url")
+    if url is None:
+        raise SettingRefused("SHANGHAI_DATABASE_URL is not set")
+    return url
+
+
+def environment(changed: Mapping[str, str]) -> dict[str, str]:
+    """Is this process's own environment with some variables changed, as a child process gets it."""
+    return {**os.environ, **changed}
+
+
+_PREFIX = "SHANGHAI_"
+_ALSO = {"database_url": "", "secret_key": "; it is 64 hex digits, made by: openssl rand -hex 32"}
+
+
+def _given(environ: Mapping[str, str] | None) -> dict[str, str]:
+    environ = os.environ if environ is None else environ
+    return {
+        variable.removeprefix(_PREFIX).lower(): value
+        for variable, value in environ.items()
+        if variable.startswith(_PREFIX) and value
+    }
+
+
+def _variable(name: str) -> str:
+    return _PREFIX + name.upper()
+
+
+def _broker_form(url: str) -> str:
+    """Spells a unix socket the way Celery does: redis+socket:///path?virtual_host=0."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix":
+        return url
+    number = parse_qs(parts.query).get("db", ["0"])[0]
+    return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={number}"
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise SettingRefused("SHANGHAI_SECRET_KEY must be 64 hex digits")
+    return key
+
+
+def _checked(values: dict[str, object]) -> Settings:
+    try:
+        return msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        fault, _, path = str(error).partition(" - at `$.")
+        raise SettingRefused(f"{_variable(path.rstrip('`'))}: {fault}") from None
+
+
+def _shown(settings: Settings, name: str) -> str:
+    if name == "secret_key":
+        return "…"
+    if not name.endswith("_url"):
+        return repr(getattr(settings, name))
+    return re.sub(r"//.*@", "//", getattr(settings, name))
