@@ -1,6 +1,19 @@
 """The command `shanghai`; each command imports what it runs only when it runs."""
 
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
 import click
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.group()
@@ -8,5 +21,123 @@ def main() -> None:
     """Runs the Shanghai server."""
 
 
+@main.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the API listens on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Its TCP port.")
+@click.option(
+    "--data", default="data", show_default=True, type=click.Path(path_type=Path), help="Its folder."
+)
+def up(host: str, port: int, data: Path) -> None:
+    """Runs the whole server, Postgres and Redis included, until Ctrl-C."""
+    from infra.embedded.kept import watch
+    from infra.embedded.stack import running_stack
+
+    with _stoppable(), _errors_as_lines():
+        click.echo(f"data  {data.absolute()}\nlogs  {data.absolute() / 'logs'}")
+        with running_stack(data, host, port, say=click.echo) as stack:
+            click.echo(f"ready {stack.base_url}\nstop  Ctrl-C")
+            watch(stack.processes.values(), say=click.echo, until=lambda: False)
+
+
+@main.command()
+@click.option("--ruleset", default="davis", show_default=True, help="What the bots play.")
+@click.option(
+    "--players", default=4, show_default=True, type=click.IntRange(2, 8), help="Seats at the table."
+)
+def demo(ruleset: str, players: int) -> None:
+    """Lets bots play one game to watch, on a server of its own that is gone afterwards."""
+    from infra.demo import run
+    from infra.embedded.ports import free_port
+    from infra.embedded.stack import running_stack
+
+    with (
+        _stoppable(),
+        _errors_as_lines(),
+        tempfile.TemporaryDirectory(prefix="shanghai-demo-") as folder,
+        running_stack(Path(folder), port=free_port()) as stack,
+    ):
+        run(stack.base_url, ruleset, players)
+
+
+@main.command()
+def migrate() -> None:
+    """Brings the database at SHANGHAI_DATABASE_URL to this version's schema."""
+    from infra.migrations import migrate as run_migrations
+    from infra.settings import read_database_url
+
+    with _errors_as_lines():
+        run_migrations(read_database_url())
+
+
+@main.command()
+def api() -> None:
+    """Runs one API process, with the settings of the environment."""
+    _become("api")
+
+
+@main.command()
+def worker() -> None:
+    """Runs one Celery worker, with the settings of the environment."""
+    _become("workers")
+
+
+@main.command()
+def relay() -> None:
+    """Runs the relay from Postgres to the bus; a second one stands by."""
+    _become("workers.relay")
+
+
+@main.command()
+def clock() -> None:
+    """Runs the clock of due work; a second one stands by."""
+    _become("workers.clock")
+
+
+@main.command()
+def openapi() -> None:
+    """Writes openapi/openapi.json from the code."""
+    sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
+
+
+def _become(module: str) -> NoReturn:
+    os.execv(sys.executable, [sys.executable, "-m", module])  # noqa: S606 - no shell is wanted
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ends the block at the first Ctrl-C, TERM or HUP as a success; further ones do not disturb the stop."""
+
+    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("stopped")
+
+
+@contextmanager
+def _errors_as_lines() -> Iterator[None]:
+    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest."""
+    from infra.embedded import CannotRun
+    from infra.settings import SettingRefused
+
+    try:
+        yield
+    except SettingRefused as error:
+        _fail(str(error), 2)
+    except CannotRun as error:
+        _fail(str(error), 1)
+
+
+def _fail(text: str, code: int) -> NoReturn:
+    click.echo(f"shanghai: {text}", err=True)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    main()
+    main(prog_name="shanghai")

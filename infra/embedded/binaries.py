@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from infra.embedded import CannotRun
 
-class EngineMissing(RuntimeError):
+
+class EngineMissing(CannotRun):
     """No program of this engine was found; the text says what to install."""
 
 

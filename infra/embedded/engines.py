@@ -11,6 +11,8 @@ from infra.embedded.postgres import start_postgres
 from infra.embedded.running import Running
 from infra.embedded.valkey import start_redis
 
+SHORT_FOLDER = "/tmp/shanghai-run-"  # noqa: S108 - mkdtemp adds a random end and makes it 0700
+
 
 @dataclass(frozen=True, kw_only=True)
 class Engines:
@@ -37,7 +39,7 @@ def embedded_services(settings: Mapping[str, str] | None = None) -> Iterator[Eng
 @contextmanager
 def short_folder() -> Iterator[Path]:
     """Is a new folder for sockets, whose paths must stay below about 100 characters; removed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="shanghai-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=SHORT_FOLDER))
     try:
         yield folder
     finally:

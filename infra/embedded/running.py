@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.embedded import tether
+from infra.embedded import CannotRun, tether
 from infra.settings import environment
 
 
-class StartFailed(RuntimeError):
+class StartFailed(CannotRun):
     """A process ended or stayed silent while it was to become ready; the text has the end of its log."""
 
 

@@ -1,0 +1,68 @@
+"""The folder that an embedded server lives in: data/{lock, secret.key, postgres/, redis/, logs/, run}."""
+
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from infra.embedded import CannotRun
+from infra.embedded.engines import SHORT_FOLDER, short_folder
+
+
+class FolderInUse(CannotRun):
+    """Another stack runs on this data folder."""
+
+
+@contextmanager
+def locked(data: Path) -> Iterator[None]:
+    """Makes the folder where it is missing and holds it for this process; a crash lets go of it too."""
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (data / "logs").mkdir(exist_ok=True)
+    with (data / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise FolderInUse(f"{data} is in use by process {file.read().strip() or 'unknown'}") from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+@contextmanager
+def socket_folder(data: Path) -> Iterator[Path]:
+    """Is a new short folder for the engines' sockets, reached as data/run; a killed stack's is removed."""
+    link = data / "run"
+    if link.is_symlink():
+        left = link.readlink()
+        if str(left).startswith(SHORT_FOLDER):
+            shutil.rmtree(left, ignore_errors=True)
+        link.unlink()
+    with short_folder() as folder:
+        link.symlink_to(folder)
+        try:
+            yield folder
+        finally:
+            link.unlink()
+
+
+def secret_key(data: Path) -> str:
+    """Reads data/secret.key, made at the first start: 64 hex digits that only its owner may read.
+
+    Without it the seeds of running games are lost: it belongs to the data and is backed up with it.
+    """
+    path = data / "secret.key"
+    if not path.exists():
+        new = data / "secret.key.new"
+        new.unlink(missing_ok=True)
+        new.touch(mode=0o600)
+        with new.open("w") as file:
+            file.write(f"{secrets.token_hex(32)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.rename(path)
+    return path.read_text().strip()

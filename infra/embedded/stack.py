@@ -1,0 +1,128 @@
+"""The whole server on one machine: engines, migration, then every process of the roof."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from infra.embedded.data_folder import locked, secret_key, socket_folder
+from infra.embedded.kept import Kept, Say, Start, keep, watch
+from infra.embedded.ports import base_url, check_port, reached_at
+from infra.embedded.postgres import start_postgres
+from infra.embedded.running import Running, StartFailed, start, wait_until
+from infra.embedded.valkey import start_redis
+from infra.settings import environment, read_settings
+
+# Started by module name in child processes, never by import.
+ROOF = {"api": "api", "relay": "workers.relay", "clock": "workers.clock", "worker": "workers"}
+READY_BOUND_S = 60.0
+ROOF_STOP_S, REDIS_STOP_S, POSTGRES_STOP_S = 4.5, 0.5, 0.8  # together below 6 s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """A running server; `variables` is the environment that its processes were given."""
+
+    base_url: str
+    data: Path
+    variables: Mapping[str, str]
+    processes: Mapping[str, Kept]  # postgres, redis, api, relay, clock, worker
+
+
+@contextmanager
+def running_stack(
+    data: Path, host: str = "127.0.0.1", port: int = 8000, *, say: Say = lambda _: None
+) -> Iterator[Stack]:
+    """Starts everything on the folder `data`, yields once all is ready, and stops it within 6 s.
+
+    Call it from the main thread: all processes end with the thread that started them. After the start
+    nothing restarts a dead process but `kept.watch(stack.processes.values(), …)`.
+    Errors: FolderInUse, PortTaken, SettingRefused, EngineMissing, StartFailed, GaveUp.
+    """
+    data = data.absolute()
+    with ExitStack() as exits:
+        exits.enter_context(locked(data))
+        check_port(host, port)
+        run = exits.enter_context(socket_folder(data))
+        variables = _variables(data, run, host, port)
+        processes = _start_engines(data, run, exits)
+        _migrate(data, variables)
+        roof = {
+            name: keep(partial(_start_module, name, module, data, variables)) for name, module in ROOF.items()
+        }
+        exits.callback(_stop_together, roof)
+        processes |= roof
+        _wait_until_ready(processes, host, port, say)
+        yield Stack(base_url=base_url(host, port), data=data, variables=variables, processes=processes)
+
+
+def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
+    """Is this process's own environment with the embedded engines in it. Errors: SettingRefused."""
+    redis = f"unix://{run}/redis.sock"
+    variables = environment(
+        {
+            "SHANGHAI_DATABASE_URL": f"postgresql://postgres@/postgres?host={run}",
+            "SHANGHAI_BUS_URL": redis,
+            "SHANGHAI_BROKER_URL": redis,
+            "SHANGHAI_LIMITS_URL": redis,
+            "SHANGHAI_HOST": host,
+            "SHANGHAI_PORT": str(port),
+            "PYTHONUNBUFFERED": "1",  # a log is read while its process runs
+        }
+    )
+    variables.setdefault("SHANGHAI_GUESTS_PER_MINUTE", "1000")
+    variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
+    read_settings(variables)
+    return variables
+
+
+def _start_engines(data: Path, run: Path, exits: ExitStack) -> dict[str, Kept]:
+    logs = data / "logs"
+
+    def kept(start_engine: Start, stop_s: float) -> Kept:
+        engine = keep(start_engine)
+        exits.callback(lambda: engine.running.stop(stop_s))
+        return engine
+
+    return {
+        "postgres": kept(
+            partial(start_postgres, data / "postgres", run, log=logs / "postgres.log"), POSTGRES_STOP_S
+        ),
+        "redis": kept(partial(start_redis, data / "redis", run, log=logs / "redis.log"), REDIS_STOP_S),
+    }
+
+
+def _migrate(data: Path, variables: Mapping[str, str]) -> None:
+    command = [sys.executable, "-m", "infra.cli", "migrate"]
+    migration = start("migrate", command, log=data / "logs/migrate.log", variables=variables)
+    wait_until(migration, lambda: migration.process.poll() == 0, bound_s=60)
+
+
+def _start_module(name: str, module: str, data: Path, variables: Mapping[str, str]) -> Running:
+    return start(name, [sys.executable, "-m", module], log=data / f"logs/{name}.log", variables=variables)
+
+
+def _wait_until_ready(processes: Mapping[str, Kept], host: str, port: int, say: Say) -> None:
+    from infra.embedded.health import missing  # loaded while the children start
+
+    deadline = time.monotonic() + READY_BOUND_S
+    absent = ["api"]
+
+    def is_ready_or_late() -> bool:
+        absent[:] = missing(reached_at(host), port)
+        return not absent or time.monotonic() > deadline
+
+    watch(processes.values(), say=say, until=is_ready_or_late, every_s=0.03)
+    if absent:
+        raise StartFailed(f"not ready after {READY_BOUND_S:.0f} s: {', '.join(absent)}")
+
+
+def _stop_together(roof: Mapping[str, Kept]) -> None:
+    for kept in roof.values():
+        kept.running.ask_to_stop()
+    deadline = time.monotonic() + ROOF_STOP_S
+    for kept in roof.values():
+        kept.running.stop(max(0.0, deadline - time.monotonic()))
