@@ -1,0 +1,234 @@
+"""Laying off on a meld that lies, and taking a wild for the card it stands for."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from domain.cards import FACES, Card, Hand
+from domain.meld import Meld, Placed
+from domain.meld_rules import MeldRules, meld_rules
+from domain.readings import (
+    RUNS,
+    Reading,
+    alike,
+    bad_role,
+    best,
+    each_table_once,
+    fault_of,
+    filled,
+    legal,
+    lowest_place,
+    natural_if_own,
+    only,
+    own_role,
+    role,
+    with_low_ace,
+)
+from domain.refusals import Reason, Refused, illegal
+from domain.ruleset import MeldKind, Ruleset
+
+End: TypeAlias = Literal["low", "high"]
+
+
+class LayOffOption(Struct, frozen=True):
+    """A card that fits a meld, with its role, and the end of the run where it goes."""
+
+    card: Placed
+    end: End | None
+
+
+class SwapOption(Struct, frozen=True):
+    """A wild on the table that may be taken for a card."""
+
+    wild: Card
+    as_: str
+    card: Card
+
+
+class _Longer(Struct, frozen=True):
+    """A run with cards added: how many of them below and above."""
+
+    cards: Reading
+    below: int
+    above: int
+
+
+def lay_off(meld: Meld, cards: tuple[Placed, ...], end: End | None, rules: Ruleset) -> Meld:
+    """Gives the meld with cards added, several judged as a whole: `5C 6C` onto `JK(7C) 8C 9C TC`.
+
+    end: the side for what would fit both; at least one card must go there. It says nothing for a set.
+    Errors: Refused with the reason; with `ambiguous_wild` and its roles where several tables would be legal.
+    Source: melds, exactly. Distinct ranks and separate runs hold for a lay-down only and are not asked here.
+    """
+    knobs = meld_rules(rules)
+    if not cards or any(bad_role(meld.kind, placed, knobs) for placed in cards):
+        raise illegal("role_not_possible" if cards else "does_not_fit")
+    if meld.kind in RUNS:
+        return replace(meld, cards=_run_with(meld, cards, end, knobs))
+    value = own_role(meld.kind, _stands_for(meld))
+    wanted = {placed.as_ for placed in cards if placed.card in knobs.wilds} - {None, value}
+    if wanted:
+        raise illegal("role_not_possible")
+    if any(own_role(meld.kind, p.card) != value for p in cards if p.card not in knobs.wilds):
+        raise illegal("does_not_fit")
+    longer = (*meld.cards, *alike(meld.kind, cards, value))
+    return replace(meld, cards=legal(meld.kind, [longer], knobs, first_laying=False)[0])
+
+
+def _stands_for(meld: Meld) -> Card:
+    """Gives a face that shows what a set or colour meld is of."""
+    first = meld.cards[0]
+    if first.as_ is None:
+        return first.card
+    return first.as_ + "?" if meld.kind == "set" else "?" + first.as_
+
+
+def _run_with(meld: Meld, cards: Sequence[Placed], end: End | None, rules: MeldRules) -> Reading:
+    if len(meld.cards) + len(cards) > rules.longest:
+        raise illegal("meld_full")
+    found = _towards(end, _longer_runs(meld, cards, rules))
+    if not found:
+        raise illegal(_why_not(meld, cards, end, rules))
+    tables = each_table_once(longer.cards for longer in found)
+    return only(meld.kind, best(legal(meld.kind, tables, rules, first_laying=False)), cards, rules)
+
+
+def _longer_runs(meld: Meld, cards: Sequence[Placed], rules: MeldRules) -> Iterator[_Longer]:
+    """Lists the runs that the old one and the new cards make, whatever the limits say."""
+    kind, old = meld.kind, meld.cards
+    first, size = lowest_place(old, rules), len(old)
+    suit = (old[0].as_ or old[0].card)[-1] if kind == "run" else ""
+    for below in range(len(cards) + 1):
+        above = len(cards) - below
+        if not rules.wraps and (first - below < rules.lowest or first + size + above - 1 > rules.highest):
+            continue
+        places = [*range(first - below, first), *range(first + size, first + size + above)]
+        ranks = [rules.rank_at(place) for place in places]
+        for added in filled(kind, ranks, suit, cards, rules):
+            yield _Longer((*added[:below], *old, *added[below:]), below, above)
+
+
+def _towards(end: End | None, runs: Iterable[_Longer]) -> list[_Longer]:
+    """Keeps the runs with the most cards at that end, at least one; all where no end is given."""
+    found = list(runs)
+    if end is None:
+        return found
+    there = [longer.below if end == "low" else longer.above for longer in found]
+    most = max(there, default=0)
+    return [longer for longer, cards in zip(found, there, strict=True) if cards == most > 0]
+
+
+def _why_not(meld: Meld, cards: Sequence[Placed], end: End | None, rules: MeldRules) -> Reason:
+    if rules.lowest > 1 and _towards(end, _longer_runs(meld, cards, with_low_ace(rules))):
+        return "ace_low"
+    if any(placed.as_ for placed in cards):
+        unbound = [Placed(placed.card) for placed in cards]
+        if _towards(end, _longer_runs(meld, unbound, rules)):
+            return "role_not_possible"
+    return "does_not_fit"
+
+
+def lay_off_options(meld: Meld, hand: Hand, rules: Ruleset) -> tuple[LayOffOption, ...]:
+    """Lists each face of the hand that fits alone, once for each place; every option is one legal lay-off.
+
+    Order: as the hand has them, the low end first. Cost: a look-up for each face, once the meld is known.
+    """
+    welcome = _welcome(meld.kind, meld.cards, meld_rules(rules))
+    found: tuple[LayOffOption, ...] = ()
+    for card in dict.fromkeys(hand):
+        if card in welcome:
+            found += welcome[card]
+    return found
+
+
+def fits(card: Card, meld: Meld, rules: Ruleset) -> tuple[LayOffOption, ...]:
+    """Lists the places of a meld where one card fits."""
+    return _welcome(meld.kind, meld.cards, meld_rules(rules)).get(card, ())
+
+
+@lru_cache(maxsize=20_000)  # the melds of some thousand tables; about 1 kB each
+def _welcome(kind: MeldKind, cards: Reading, rules: MeldRules) -> dict[Card, tuple[LayOffOption, ...]]:
+    """Gives for each face of the deck that fits the places where it does."""
+    places = _open_ends(cards, rules) if kind in RUNS else [(None, "")]
+    shared = own_role(kind, _stands_for(Meld("", 0, kind, cards))) if kind not in RUNS else ""
+    suit = (cards[0].as_ or cards[0].card)[-1] if kind == "run" else ""
+    found: dict[Card, tuple[LayOffOption, ...]] = {}
+    for face in FACES["french" if "A" in rules.ranks else "ten-phases"]:
+        options: tuple[LayOffOption, ...] = ()
+        for end, rank in places:
+            wanted = shared or role(kind, rank, suit)
+            placed = natural_if_own(kind, Placed(face, wanted))
+            if placed.as_ is not None and face not in rules.wilds:
+                continue
+            longer = (placed, *cards) if end == "low" else (*cards, placed)
+            if fault_of(kind, longer, rules, first_laying=False) is None:
+                options += (LayOffOption(placed, end),)
+        if options:
+            found[face] = _one_of_each_role(options)
+    return found
+
+
+def _open_ends(cards: Reading, rules: MeldRules) -> list[tuple[End | None, str]]:
+    if len(cards) >= rules.longest:
+        return []
+    first = lowest_place(cards, rules)
+    last = first + len(cards) - 1
+    ends: list[tuple[End | None, str]] = []
+    if rules.wraps or first > rules.lowest:
+        ends.append(("low", rules.rank_at(first - 1)))
+    if rules.wraps or last < rules.highest:
+        ends.append(("high", rules.rank_at(last + 1)))
+    return ends
+
+
+def _one_of_each_role(options: tuple[LayOffOption, ...]) -> tuple[LayOffOption, ...]:
+    """An ace that fits both ends of `2 … K` makes the same table at either."""
+    return tuple({option.card.as_: option for option in reversed(options)}.values())[::-1]
+
+
+def swap(meld: Meld, wild: Card, as_: str, card: Card, rules: Ruleset) -> Meld:
+    """Gives the meld with a natural card in the place of a wild, which leaves it or (`move`) goes to an end.
+
+    move: to the high end if it may lie there, else to the low one; in a set it stays.
+    Errors: Refused with `swap_not_allowed`, `not_represented`, or what keeps a moved wild from both ends.
+    """
+    if rules.swap.whose == "none" or (meld.kind not in RUNS and not rules.swap.sets):
+        raise illegal("swap_not_allowed")
+    taken = Placed(wild, as_)
+    if taken not in meld.cards or own_role(meld.kind, card) != as_:
+        raise illegal("not_represented")
+    place = meld.cards.index(taken)
+    after = replace(meld, cards=(*meld.cards[:place], Placed(card), *meld.cards[place + 1 :]))
+    return _moved(after, wild, rules) if rules.swap.whose == "move" else after
+
+
+def _moved(meld: Meld, wild: Card, rules: Ruleset) -> Meld:
+    if meld.kind not in RUNS:
+        return lay_off(meld, (Placed(wild),), None, rules)
+    try:
+        return lay_off(meld, (Placed(wild),), "high", rules)
+    except Refused:
+        return lay_off(meld, (Placed(wild),), "low", rules)
+
+
+def swap_options(meld: Meld, hand: Hand, rules: Ruleset) -> tuple[SwapOption, ...]:
+    """Lists the wilds of a meld that a card of the hand may take the place of, each pair once."""
+    found: dict[SwapOption, None] = {}
+    for placed in meld.cards:
+        if placed.as_ is None:
+            continue
+        for card in dict.fromkeys(hand):
+            if own_role(meld.kind, card) == placed.as_ and _may_swap(meld, placed, card, rules):
+                found[SwapOption(placed.card, placed.as_, card)] = None
+    return tuple(found)
+
+
+def _may_swap(meld: Meld, placed: Placed, card: Card, rules: Ruleset) -> bool:
+    try:
+        swap(meld, placed.card, placed.as_ or "", card, rules)
+    except Refused:
+        return False
+    return True
