@@ -32,11 +32,11 @@ def up(host: str, port: int, data: Path) -> None:
     from infra.embedded.kept import watch
     from infra.embedded.stack import running_stack
 
-    with _stoppable(), _errors_as_lines():
-        click.echo(f"data  {data.absolute()}\nlogs  {data.absolute() / 'logs'}")
-        with running_stack(data, host, port, say=click.echo) as stack:
-            click.echo(f"ready {stack.base_url}\nstop  Ctrl-C")
-            watch(stack.processes.values(), say=click.echo, until=lambda: False)
+    with _stoppable(), _errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
+        click.echo(
+            f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}\nstop  Ctrl-C"
+        )
+        watch(stack.processes.values(), say=click.echo, until=lambda: False)
 
 
 @main.command()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.embedded.binaries import as_ordinary_user, postgres_folder
-from infra.embedded.running import Running, StartFailed, start, wait_until
+from infra.embedded.running import Running, StartFailed, start, wait_until, works_in
 
 # For a small machine and a quick start; durability is Postgres's own default: fsync and full commits.
 SERVER_SETTINGS = {
@@ -91,16 +91,8 @@ def _forget_dead_server(data: Path, run: Path) -> None:
     """Removes lock files whose process is another one by now, or a zombie: Postgres cannot tell."""
     for lock in (data / "postmaster.pid", run / ".s.PGSQL.5432.lock"):
         lines = _lines(lock)
-        if lines and not _serves(int(lines[0]), data):
+        if lines and not works_in(int(lines[0]), data):
             lock.unlink(missing_ok=True)
-
-
-def _serves(pid: int, data: Path) -> bool:
-    if not Path("/proc/self").exists():
-        return True  # not Linux: leave the judgement to Postgres
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cwd").samefile(data)
-    return False
 
 
 def _lines(lock: Path) -> list[str]:

@@ -94,6 +94,19 @@ def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 
     return running
 
 
+def works_in(pid: int, folder: Path) -> bool:
+    """Tells whether a living process has `folder` as its own, as the engines do; a zombie has none.
+
+    Elsewhere than on Linux nobody can tell, and the answer is yes.
+    """
+    if not Path("/proc/self").exists():
+        return True
+    try:
+        return Path(f"/proc/{pid}/cwd").samefile(folder)
+    except OSError:
+        return False
+
+
 def last_lines(log: Path, count: int = 5) -> str:
     """Is the end of a log, at most `count` lines of its last 4 KiB."""
     with log.open("rb") as file:

@@ -3,10 +3,11 @@
 import contextlib
 import signal
 import socket
+import time
 from pathlib import Path
 
 from infra.embedded.binaries import valkey_program
-from infra.embedded.running import Running, start, wait_until
+from infra.embedded.running import Running, start, wait_until, works_in
 
 SERVER_SETTINGS = {
     "port": "0",
@@ -16,6 +17,7 @@ SERVER_SETTINGS = {
     "save": "",
     "maxmemory-policy": "noeviction",
 }
+FORMER_BOUND_S = 5.0
 
 
 def start_redis(data: Path, run: Path, *, log: Path | None = None) -> Running:
@@ -24,17 +26,28 @@ def start_redis(data: Path, run: Path, *, log: Path | None = None) -> Running:
     Default of `log`: in `run`. Errors: StartFailed, EngineMissing.
     """
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    pid_file = data.absolute() / "redis.pid"
+    _wait_for_the_former(pid_file, data)
     path = run.absolute() / "redis.sock"
     path.unlink(missing_ok=True)  # left by a killed server
     options = [part for name, value in SERVER_SETTINGS.items() for part in (f"--{name}", value)]
     running = start(
         "redis",
-        [valkey_program(), *options, "--unixsocket", path, "--dir", data.absolute()],
+        [valkey_program(), *options, "--unixsocket", path, "--dir", data.absolute(), "--pidfile", pid_file],
         log=log or run / "redis.log",
         url=f"unix://{path}",
         orphan_signal=signal.SIGTERM,
     )
     return wait_until(running, lambda: _answers(path))
+
+
+def _wait_for_the_former(pid_file: Path, data: Path) -> None:
+    """Waits for an orphan that is on its way out: two servers must not write one append-only file."""
+    deadline = time.monotonic() + FORMER_BOUND_S
+    while time.monotonic() < deadline and pid_file.exists():
+        if not works_in(int(pid_file.read_text() or 0), data):
+            pid_file.unlink()  # it was killed
+        time.sleep(0.01)
 
 
 def _answers(path: Path) -> bool:

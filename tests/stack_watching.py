@@ -1,0 +1,99 @@
+"""What the tests of the embedded stack look at: processes, log lines, deadlines."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+
+
+def eventually(is_so: Callable[[], bool], *, within_s: float = 10.0, what: str = "") -> None:
+    """Waits for a fact, looked at every 10 ms."""
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        time.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    """Tells a living process from a zombie, which the machine's first process may be slow to collect."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def descendants(pid: int) -> set[int]:
+    """Names all living processes below one."""
+    below: set[int] = set()
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                below |= {child} | descendants(child)
+    return {child for child in below if is_running(child)}
+
+
+def crash(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+class Command:
+    """A `shanghai` command in a child process, its lines read as they come."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._coming: Queue[str] = Queue()
+        self._reader = Thread(target=self._read)
+        self._reader.start()
+
+    def line(self, start: str, *, within_s: float = 30.0) -> str:
+        """Waits for a line that starts so, and gives the rest of it."""
+        deadline = time.monotonic() + within_s
+        while True:
+            with suppress(Empty):
+                self.lines.append(self._coming.get(timeout=0.05))
+                if self.lines[-1].startswith(start):
+                    return self.lines[-1].removeprefix(start).strip()
+                continue
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.lines}"
+            assert time.monotonic() < deadline, f"no line {start!r} within {within_s} s: {self.lines}"
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._reader.join()
+        if self.process.stdout:
+            self.process.stdout.close()
+
+    def _read(self) -> None:
+        for line in self.process.stdout or ():
+            self._coming.put(line.rstrip("\n"))
+
+
+@contextmanager
+def command(*arguments: str | Path) -> Iterator[Command]:
+    """Runs python with these arguments from the repository's folder, standard error among its output."""
+    started = Command(
+        subprocess.Popen(
+            [sys.executable, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+        )
+    )
+    try:
+        yield started
+    finally:
+        started.end()
