@@ -33,9 +33,7 @@ def up(host: str, port: int, data: Path) -> None:
     from infra.embedded.stack import running_stack
 
     with _stoppable(), _errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
-        click.echo(
-            f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}\nstop  Ctrl-C"
-        )
+        click.echo(f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}\nstop  Ctrl-C")
         watch(stack.processes.values(), say=click.echo, until=lambda: False)
 
 
@@ -62,11 +60,18 @@ def demo(ruleset: str, players: int) -> None:
 @main.command()
 def migrate() -> None:
     """Brings the database at SHANGHAI_DATABASE_URL to this version's schema."""
-    from infra.migrations import migrate as run_migrations
+    import asyncio
+
+    from infra import migrations
     from infra.settings import read_database_url
 
     with _errors_as_lines():
-        run_migrations(read_database_url())
+        url = read_database_url()
+        try:
+            applied = asyncio.run(migrations.migrate(url))
+        except (OSError, migrations.MigrationChanged) as error:
+            _fail(f"cannot migrate: {error}", 1)
+    click.echo(f"applied {', '.join(applied)}" if applied else "nothing to apply")
 
 
 @main.command()
