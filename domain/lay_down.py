@@ -73,9 +73,7 @@ def _may_be_extra(part: Part, rules: MeldRules) -> bool:
     return part.kind in rules.extra_kinds and part.size >= LEAST_EXTRA[part.kind]
 
 
-def _tables(
-    kinds: Sequence[MeldKind], read: Sequence[list[Reading]], rules: MeldRules
-) -> list[list[Reading]]:
+def _tables(kinds: Sequence[MeldKind], read: Sequence[list[Reading]], rules: MeldRules) -> list[list[Reading]]:
     """Lists the legal tables with the most naturals, some hundreds at the most."""
     found = list(islice(_legal_tables(kinds, read, rules), _MOST_TABLES))
     top = max((_naturals(table) for table in found), default=0)
@@ -116,9 +114,7 @@ def _fault_between(kinds: Sequence[MeldKind], table: Sequence[Reading], rules: M
     return "contract_not_met"
 
 
-def fault_between(
-    one: tuple[MeldKind, Reading], other: tuple[MeldKind, Reading], rules: MeldRules
-) -> Reason | None:
+def fault_between(one: tuple[MeldKind, Reading], other: tuple[MeldKind, Reading], rules: MeldRules) -> Reason | None:
     """Tells what forbids two melds in one lay-down: sets of a rank, runs of a suit that join end to end."""
     if one[0] != other[0]:
         return None

@@ -71,9 +71,7 @@ def legal(kind: MeldKind, found: Iterable[Reading], rules: MeldRules, *, first_l
     return within
 
 
-def fault_of(
-    kind: MeldKind, cards: Sequence[Placed], rules: MeldRules, *, first_laying: bool
-) -> Reason | None:
+def fault_of(kind: MeldKind, cards: Sequence[Placed], rules: MeldRules, *, first_laying: bool) -> Reason | None:
     """Gives the limit that a meld breaks, or None."""
     natural = naturals(cards)
     wild = len(cards) - natural
@@ -192,9 +190,7 @@ def filled(
         yield tuple(slot for slot in slots if slot is not None)
 
 
-def _put(
-    slots: list[Placed | None], places: Sequence[str], suit: str, kind: MeldKind, placed: Placed
-) -> bool:
+def _put(slots: list[Placed | None], places: Sequence[str], suit: str, kind: MeldKind, placed: Placed) -> bool:
     wanted = placed.as_ or own_role(kind, placed.card)
     for place, rank in enumerate(places):
         if slots[place] is None and role(kind, rank, suit) == wanted:

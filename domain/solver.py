@@ -51,9 +51,7 @@ def lay_down_candidates(
     return tuple(dict.fromkeys([*ordered[:5], *fewest[:1]]))
 
 
-def _lay_downs(
-    hand: Hand, contract: Contract, rules: MeldRules
-) -> Iterator[tuple[tuple[MeldKind, Reading], ...]]:
+def _lay_downs(hand: Hand, contract: Contract, rules: MeldRules) -> Iterator[tuple[tuple[MeldKind, Reading], ...]]:
     if not contract:
         yield ()
         return
@@ -85,8 +83,7 @@ def _alike(hand: Hand, part: Part, rules: MeldRules) -> Iterator[Reading]:
                 for cards in combinations(of, size - wild):
                     chosen = (*cards, *wilds[:wild])
                     yield tuple(
-                        natural_if_own(part.kind, Placed(c, value if c in rules.wilds else None))
-                        for c in chosen
+                        natural_if_own(part.kind, Placed(c, value if c in rules.wilds else None)) for c in chosen
                     )
 
 
@@ -99,7 +96,7 @@ def _runs(hand: Hand, part: Part, rules: MeldRules) -> Iterator[Reading]:
             yield from _from(first, last, suit, (), held, wilds, part, rules)
 
 
-def _from(  # noqa: PLR0917
+def _from(
     place: int,
     last: int,
     suit: str,

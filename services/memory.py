@@ -219,10 +219,7 @@ class MemoryBus:
             self.queues.remove(queue)
 
     def _tell(self, recorded: list[Recorded]) -> None:
-        batch = [
-            FeedEntry(e.game_id, e.version, None if isinstance(e.event, self.pointers) else e)
-            for e in recorded
-        ]
+        batch = [FeedEntry(e.game_id, e.version, None if isinstance(e.event, self.pointers) else e) for e in recorded]
         for queue in self.queues:
             queue.put_nowait(batch)
 

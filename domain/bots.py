@@ -1,0 +1,147 @@
+"""Bots choose among a decision's options. They get what a person in their seat would get: a view and the rules.
+
+Levels: `normal` keeps cards that go together; `easy` is the same with one discard in five at random.
+"""
+
+from hashlib import sha256
+
+from domain.cards import RANKS, Card, Hand, rank_of, suit_of
+from domain.commands import (
+    Buy,
+    CallShanghai,
+    Discard,
+    DrawStock,
+    LayDown,
+    LayOff,
+    Level,
+    Move,
+    Pass,
+    SwapWild,
+    TakeDiscard,
+)
+from domain.ruleset import Contract, Ruleset
+from domain.scoring import points_of
+from domain.view import DecisionView, View
+
+NOISE = 0.2  # share of an easy bot's discards that are random
+WORTH_TAKING = 4  # as useful as a third card of a rank
+WORTH_BUYING = 6  # more than that, since penalty cards come with it
+_WILD_USE = 100
+
+
+def choose(view: View, decision_id: str, rules: Ruleset, level: Level) -> Move:
+    """Picks one of the decision's options; equal views give equal moves."""
+    decision = next(decision for decision in view.decisions if decision.decision_id == decision_id)
+    match decision.kind:
+        case "draw":
+            return _choose_draw(view, decision, rules)
+        case "claim":
+            return _choose_claim(view, decision, rules)
+        case "play":
+            return _choose_play(view, decision, rules, level)
+
+
+def _choose_draw(view: View, decision: DecisionView, rules: Ruleset) -> Move:
+    if call := _worthwhile_call(decision, rules):
+        return call
+    take = next((move for move in decision.options if isinstance(move, TakeDiscard)), None)
+    if take and view.table and view.table.discard_top and _wants(view, view.table.discard_top, rules, WORTH_TAKING):
+        return take
+    return DrawStock()
+
+
+def _choose_claim(view: View, decision: DecisionView, rules: Ruleset) -> Move:
+    if call := _worthwhile_call(decision, rules):
+        return call
+    buy = next((move for move in decision.options if isinstance(move, Buy)), None)
+    if buy and not _is_down(view) and not _must_empty_hand(view, rules) and _wants(view, buy.card, rules, WORTH_BUYING):
+        return buy
+    return Pass()
+
+
+def _choose_play(view: View, decision: DecisionView, rules: Ruleset, level: Level) -> Move:
+    for move in decision.options:
+        if isinstance(move, LayDown | LayOff) or (isinstance(move, SwapWild) and rules.swap.re_meld):
+            return move
+    discards = [move for move in decision.options if isinstance(move, Discard)]
+    if not discards:
+        return decision.options[0]
+    dice = _dice(view, decision.decision_id)
+    if level == "easy" and dice < NOISE:
+        return discards[int(dice / NOISE * len(discards))]
+    return _best_discard(view, discards, rules)
+
+
+def _best_discard(view: View, discards: list[Discard], rules: Ruleset) -> Discard:
+    """Throws away what helps least, the dearest of equals; declares a card that fits the table where that is possible."""
+    hand, contract = _hand(view), _contract(view)
+    down = _is_down(view)
+
+    def cost(move: Discard) -> tuple[int, int, bool]:
+        use = 0 if down else usefulness(move.card, hand, contract, rules)
+        return use, -points_of(move.card, rules), not move.declare
+
+    return min(discards, key=cost)
+
+
+def _worthwhile_call(decision: DecisionView, rules: Ruleset) -> Move | None:
+    """A call pays where it costs the discarder, not the caller."""
+    if rules.shanghai.call != "culprit_draws":
+        return None
+    return next((move for move in decision.options if isinstance(move, CallShanghai)), None)
+
+
+def _wants(view: View, card: Card, rules: Ruleset, least: int) -> bool:
+    """Tells whether a card is worth having: for the contract, or for a meld on the table once down."""
+    if _is_down(view):
+        return False
+    return usefulness(card, (*_hand(view), card), _contract(view), rules) >= least
+
+
+def usefulness(card: Card, hand: Hand, contract: Contract, rules: Ruleset) -> int:
+    """Counts what a card of the hand has to go with: two for each other card of its rank where the contract has sets,
+    two for each rank next to it in its suit and one for the rank after where it has runs; a wild is worth most."""
+    if card in rules.deck.wilds:
+        return _WILD_USE
+    kinds = {part.kind for part in contract}
+    return ("set" in kinds) * _rank_use(card, hand) + ("run" in kinds) * _run_use(card, hand)
+
+
+def _rank_use(card: Card, hand: Hand) -> int:
+    return 2 * (sum(rank_of(other) == rank_of(card) for other in hand) - 1)
+
+
+def _run_use(card: Card, hand: Hand) -> int:
+    at = RANKS.find(rank_of(card))
+    near = {RANKS.find(rank_of(other)) - at for other in hand if suit_of(other) == suit_of(card)}
+    return sum(2 for step in (-1, 1) if step in near) + sum(1 for step in (-2, 2) if step in near)
+
+
+def _must_empty_hand(view: View, rules: Ruleset) -> bool:
+    return rules.last_round != "normal" and _contract_index(view) == len(rules.contracts) - 1
+
+
+def _hand(view: View) -> Hand:
+    assert view.you is not None
+    return view.you.hand
+
+
+def _is_down(view: View) -> bool:
+    assert view.you is not None
+    return view.seats[view.you.seat].down
+
+
+def _contract(view: View) -> Contract:
+    assert view.round is not None
+    return view.round.contract
+
+
+def _contract_index(view: View) -> int:
+    assert view.you is not None
+    return view.seats[view.you.seat].contract
+
+
+def _dice(view: View, decision_id: str) -> float:
+    """Throws a number from 0 to 1 that only this decision gives."""
+    thrown = sha256(f"{view.game_id} {decision_id}".encode()).digest()
+    return int.from_bytes(thrown[:4], "big") / 2**32

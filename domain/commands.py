@@ -1,0 +1,166 @@
+"""What can be asked of a table: moves that answer a decision, and commands that only the house itself may give.
+
+A client can spell a `PlayerCommand` and nothing else; `TableCommand` adds what the table does by itself.
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from domain.cards import Card
+from domain.meld import NewMeld, Placed
+from domain.ruleset import Ruleset
+
+End: TypeAlias = Literal["low", "high"]
+Visibility: TypeAlias = Literal["public", "private"]
+Spectators: TypeAlias = Literal["none", "public"]
+Level: TypeAlias = Literal["easy", "normal"]
+Controller: TypeAlias = Literal["human", "bot", "open"]
+
+
+class _Move(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """A move is one answer to a decision; its fields are exactly those of the HTTP API."""
+
+
+class DrawStock(_Move, frozen=True, tag="draw_stock"):
+    """Draws the next card of the stock; while claims on the discard are open it is a decline that is kept."""
+
+
+class TakeDiscard(_Move, frozen=True, tag="take_discard"):
+    """Takes the open discard, in turn, for nothing."""
+
+
+class Buy(_Move, frozen=True, tag="buy"):
+    """Asks for the open discard out of turn, with its penalty cards."""
+
+    card: Card
+
+
+class Pass(_Move, frozen=True, tag="pass"):
+    """Lets the open discard go, or ends a turn that ends without a discard."""
+
+    rest_of_round: bool = False
+
+
+class CallShanghai(_Move, frozen=True, tag="call_shanghai"):
+    """Calls the open discard because it fits a meld; `end` and `as` say where, if it fits more than one way."""
+
+    meld_id: str
+    end: End | None = None
+    as_: str | None = field(default=None, name="as")
+
+
+class LayDown(_Move, frozen=True, tag="lay_down"):
+    """Lays the whole contract at once."""
+
+    melds: tuple[NewMeld, ...]
+
+
+class LayOff(_Move, frozen=True, tag="lay_off"):
+    """Adds cards to a meld on the table."""
+
+    meld_id: str
+    cards: tuple[Placed, ...]
+    end: End | None = None
+
+
+class SwapWild(_Move, frozen=True, tag="swap_wild"):
+    """Takes a wild from the table for the natural card it stands for."""
+
+    meld_id: str
+    wild: Card
+    as_: str = field(name="as")
+    card: Card
+
+
+class Discard(_Move, frozen=True, tag="discard"):
+    """Ends the turn; `declare` says "Shanghai" oneself, `skip` names who misses a turn by a skip card."""
+
+    card: Card
+    declare: bool = False
+    skip: int | None = None
+
+
+Move: TypeAlias = DrawStock | TakeDiscard | Buy | Pass | CallShanghai | LayDown | LayOff | SwapWild | Discard
+
+
+class Pace(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long the table waits: claim window and turn in seconds, a bot's politeness in milliseconds.
+
+    claims: `early` closes the window when all have answered, `full` always gives it its whole time.
+    """
+
+    claim_window_s: int = 5
+    turn_s: int = 60
+    bot_delay_ms: int = 0
+    claims: Literal["early", "full"] = "early"
+
+
+class SeatPlan(Struct, frozen=True):
+    """Who sits on a seat when a game is opened."""
+
+    controller: Controller
+    player_id: str | None = None
+    level: Level | None = None
+
+
+class Answer(Struct, frozen=True, tag=True):
+    """A seat's move, with the id of the decision that it answers."""
+
+    seat: int
+    decision_id: str
+    move: Move
+
+
+class TakeSeat(Struct, frozen=True, tag=True):
+    """A person sits down on an open seat of a waiting game."""
+
+    seat: int
+    player_id: str
+
+
+class StartGame(Struct, frozen=True, tag=True):
+    """The waiting is over; every seat must be taken."""
+
+
+class OpenGame(Struct, frozen=True, tag=True):
+    """Opens a game. `commitment` is `c_0` of its chain, hex; the chain's seed is kept elsewhere."""
+
+    game_id: str
+    rules: Ruleset
+    pace: Pace
+    seats: tuple[SeatPlan, ...]
+    commitment: str
+    opened_by: str | None = None
+    visibility: Visibility = "public"
+    spectators: Spectators = "public"
+
+
+class DealRound(Struct, frozen=True, tag=True):
+    """Deals round `number` with its secret `c_number`, hex."""
+
+    number: int
+    secret: str
+
+
+class ScoreRound(Struct, frozen=True, tag=True):
+    """Counts the hands of the ended round `number`, and ends the game after the last."""
+
+    number: int
+
+
+class CloseClaims(Struct, frozen=True, tag=True):
+    """The claim window opened at that version has had its time."""
+
+    opened_at_version: int
+
+
+class ActForSeat(Struct, frozen=True, tag=True):
+    """The turn's time is over: the table answers that decision for the seat."""
+
+    seat: int
+    decision_id: str
+
+
+PlayerCommand: TypeAlias = Answer | TakeSeat | StartGame
+TableCommand: TypeAlias = PlayerCommand | OpenGame | DealRound | ScoreRound | CloseClaims | ActForSeat

@@ -1,0 +1,121 @@
+"""Between the turns: dealing a round, counting it, ending the game."""
+
+from domain import events as e
+from domain.cards import Card, Hand, deck_list
+from domain.commands import DealRound, ScoreRound
+from domain.events import Event
+from domain.luck import below, shuffled, words
+from domain.refusals import GameFinished, GameNotStarted, Outdated, Refused
+from domain.ruleset import Ruleset
+from domain.scoring import hand_points
+from domain.seating import next_seat, seats_after
+from domain.state import Game, Round
+from domain.turns import begin_turn
+from domain.unfolding import Unfolding
+
+
+def deal_round(game: Game, command: DealRound) -> list[Event]:
+    """Deals the next round and begins its first turn; refused as outdated where that round is dealt already."""
+    if game.status == "waiting":
+        raise Refused(GameNotStarted())
+    if game.status != "playing":
+        raise Refused(GameFinished())
+    if command.number != next_round_number(game):
+        raise Refused(Outdated())
+    dealer = _dealer(game, command)
+    forehand = next_seat(game, dealer)
+    hands, upcard, stock = _dealt(game, command, forehand)
+    table = Unfolding(game)
+    contracts = tuple(game.rules.contracts[seat.contract] for seat in game.seats)
+    table.add(e.RoundDealt(command.number, contracts, dealer, command.secret, hands, upcard, stock))
+    if game.rules.deal.forehand_extra:
+        table.add(e.TurnBegan(forehand, "discard", discard_open=False, claimants=()))
+    else:
+        begin_turn(table, forehand)
+    return table.events
+
+
+def next_round_number(game: Game) -> int | None:
+    """Gives the number of the round to be dealt now, or None while one is played or not yet scored."""
+    if game.status != "playing":
+        return None
+    if game.round is None:
+        return 1
+    return game.round.number + 1 if game.round.scored else None
+
+
+def _dealer(game: Game, command: DealRound) -> int:
+    if game.round is not None:
+        return next_seat(game, game.round.dealer)
+    stream = words(bytes.fromhex(command.secret), game.game_id, command.number, game.nonces, "dealer")
+    return below(stream, len(game.seats))
+
+
+def _dealt(game: Game, command: DealRound, forehand: int) -> tuple[tuple[Hand, ...], Card | None, tuple[Card, ...]]:
+    """Shuffles and deals one card at a time from forehand; gives the hands by seat, the upcard and the stock."""
+    rules, seats = game.rules, len(game.seats)
+    size = rules.deck.sizes[seats]
+    stream = words(bytes.fromhex(command.secret), game.game_id, command.number, game.nonces, "deal")
+    cards = shuffled(deck_list(rules.deck.kind, size.packs, size.jokers), stream)
+    each = cards_dealt(rules, command.number)
+    at = seats * each
+    order = (forehand, *seats_after(game, forehand))
+    hands = {seat: cards[place:at:seats] for place, seat in enumerate(order)}
+    if rules.deal.forehand_extra:
+        hands[forehand] += (cards[at],)
+        at += 1
+    upcard = cards[at] if rules.deal.upcard else None
+    return tuple(hands[seat] for seat in range(seats)), upcard, cards[at + rules.deal.upcard :]
+
+
+def cards_dealt(rules: Ruleset, number: int) -> int:
+    """Gives how many cards each seat is dealt in round `number`, without forehand's extra card."""
+    return rules.deal.cards[min(number, len(rules.deal.cards)) - 1]
+
+
+def score_round(game: Game, command: ScoreRound) -> list[Event]:
+    """Counts the cards left in hand; refused as outdated where that round is counted already."""
+    round_ = game.round
+    if round_ is None or round_.number != command.number or round_.step != "scoring" or round_.scored:
+        raise Refused(Outdated())
+    points = tuple(_points(game, round_, seat) for seat in range(len(game.seats)))
+    totals = tuple(seat.score + more for seat, more in zip(game.seats, points, strict=True))
+    contracts = _next_contracts(game)
+    scored = e.RoundScored(points, totals, contracts)
+    if not _is_last_round(game, round_, contracts):
+        return [scored]
+    return [scored, e.GameFinished(_winners(game, contracts, totals), totals)]
+
+
+def _points(game: Game, round_: Round, seat: int) -> int:
+    hand, bonus = game.seats[seat].hand, game.rules.points.go_out_bonus
+    if hand or not bonus:
+        return hand_points(hand, game.rules)
+    return -bonus[min(round_.number, len(bonus)) - 1]
+
+
+def _next_contracts(game: Game) -> tuple[int, ...]:
+    together = game.rules.progression == "together"
+    return tuple(seat.contract + (together or seat.down) for seat in game.seats)
+
+
+def _is_last_round(game: Game, round_: Round, contracts: tuple[int, ...]) -> bool:
+    through = len(game.rules.contracts)
+    return round_.number >= max_rounds(game.rules, len(game.seats)) or any(
+        contract >= through for contract in contracts
+    )
+
+
+def max_rounds(rules: Ruleset, players: int) -> int:
+    """Gives the number of rounds after which a game ends in any case."""
+    if rules.max_rounds is not None:
+        return rules.max_rounds
+    contracts = len(rules.contracts)
+    return contracts if rules.progression == "together" else min(128, 2 * ((players - 1) * contracts + 1))
+
+
+def _winners(game: Game, contracts: tuple[int, ...], totals: tuple[int, ...]) -> tuple[int, ...]:
+    """Ranks by contracts done where each plays its own, then by the lowest total; equals share."""
+    individual = game.rules.progression == "individual"
+    ranks = [(-done if individual else 0, total) for done, total in zip(contracts, totals, strict=True)]
+    return tuple(seat for seat, rank in enumerate(ranks) if rank == min(ranks))

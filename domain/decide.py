@@ -1,0 +1,184 @@
+"""`decide` judges a command on a state and gives the events that follow, or raises `Refused` before any exists."""
+
+from typing import assert_never
+
+from domain import claims, drawing, playing
+from domain.commands import (
+    ActForSeat,
+    Answer,
+    Buy,
+    CallShanghai,
+    CloseClaims,
+    DealRound,
+    Discard,
+    DrawStock,
+    LayDown,
+    LayOff,
+    Move,
+    OpenGame,
+    Pass,
+    ScoreRound,
+    StartGame,
+    SwapWild,
+    TableCommand,
+    TakeDiscard,
+    TakeSeat,
+)
+from domain.dealing import deal_round, score_round
+from domain.decisions import Decision, open_decisions
+from domain.events import Event
+from domain.lobby import open_game, start_game, take_seat
+from domain.options import options_for
+from domain.refusals import (
+    DecisionClosed,
+    GameFinished,
+    GameNotStarted,
+    NotYourTurn,
+    Outdated,
+    Refused,
+    illegal,
+)
+from domain.scoring import points_of
+from domain.state import Game, State, Unopened
+from domain.unfolding import Unfolding
+
+
+def decide(command: TableCommand, state: State) -> list[Event]:
+    """Gives the events of a command; an empty list where nothing need happen.
+
+    Errors: Refused with the rule that is broken; FaultyRuleset when a game cannot be opened so.
+    """
+    if isinstance(state, Unopened):
+        if isinstance(command, OpenGame):
+            return open_game(command)
+        raise Refused(GameNotStarted())
+    match command:
+        case OpenGame():
+            raise Refused(Outdated())
+        case TakeSeat():
+            return take_seat(state, command)
+        case StartGame():
+            return start_game(state, command)
+        case DealRound():
+            return deal_round(state, command)
+        case ScoreRound():
+            return score_round(state, command)
+        case Answer(seat, decision_id, move):
+            return _answer(state, seat, decision_id, move)
+        case CloseClaims(opened_at):
+            return _close_claims(state, opened_at)
+        case ActForSeat(seat, decision_id):
+            return _act_for(state, seat, decision_id)
+        case _:
+            assert_never(command)
+
+
+def _answer(game: Game, seat: int, decision_id: str, move: Move) -> list[Event]:
+    decision = _decision(game, seat, decision_id)
+    table = Unfolding(game)
+    match decision.kind:
+        case "draw":
+            _answer_draw(table, seat, move)
+        case "claim":
+            _answer_claim(table, seat, move)
+        case "play":
+            _answer_play(table, seat, move)
+    return table.events
+
+
+def _decision(game: Game, seat: int, decision_id: str) -> Decision:
+    """Finds the open decision, or says why there is none."""
+    if game.status == "waiting":
+        raise Refused(GameNotStarted())
+    if game.status != "playing":
+        raise Refused(GameFinished())
+    for decision in open_decisions(game):
+        if decision.seat == seat and decision.decision_id == decision_id:
+            return decision
+    raise Refused(DecisionClosed(decision_id))
+
+
+def _answer_draw(table: Unfolding, seat: int, move: Move) -> None:
+    match move:
+        case DrawStock():
+            drawing.draw_stock(table, seat)
+        case TakeDiscard():
+            drawing.take_discard(table, seat)
+        case CallShanghai():
+            _refuse_unless_open(table)
+            claims.call_shanghai(table, seat, move)
+        case Buy() | Pass() | LayDown() | LayOff() | SwapWild() | Discard():
+            raise illegal("must_draw")
+        case _:
+            assert_never(move)
+
+
+def _refuse_unless_open(table: Unfolding) -> None:
+    if not table.round.discard_open:
+        protected = bool(table.round.pile) and table.round.pile[-1].protected
+        raise illegal("protected_discard" if protected else "discard_not_open")
+
+
+def _answer_claim(table: Unfolding, seat: int, move: Move) -> None:
+    match move:
+        case Buy():
+            claims.buy(table, seat, move)
+        case CallShanghai():
+            claims.call_shanghai(table, seat, move)
+        case Pass():
+            claims.pass_claim(table, seat, move)
+        case DrawStock() | TakeDiscard() | LayDown() | LayOff() | SwapWild() | Discard():
+            raise Refused(NotYourTurn(seat, table.round.turn))
+        case _:
+            assert_never(move)
+
+
+def _answer_play(table: Unfolding, seat: int, move: Move) -> None:
+    match move:
+        case LayDown():
+            playing.lay_down(table, seat, move)
+        case LayOff():
+            playing.lay_off(table, seat, move)
+        case SwapWild():
+            playing.swap_wild(table, seat, move)
+        case Discard():
+            playing.discard(table, seat, move)
+        case Pass():
+            playing.end_without_discard(table, seat)
+        case DrawStock() | TakeDiscard() | Buy() | CallShanghai():
+            raise illegal("no_draw_first_turn" if table.round.now.discard_only else "already_drawn")
+        case _:
+            assert_never(move)
+
+
+def _close_claims(game: Game, opened_at: int) -> list[Event]:
+    """The window's time is over: it closes now if the player in turn has declined, otherwise with the decline."""
+    window = None if game.round is None else game.round.window
+    if window is None or window.opened_at != opened_at or not window.declined:
+        raise Refused(Outdated())
+    table = Unfolding(game)
+    claims.close(table, "time")
+    return table.events
+
+
+def _act_for(game: Game, seat: int, decision_id: str) -> list[Event]:
+    """Plays for an absent seat: draws from the stock, discards the card drawn or else the dearest, lets claims pass."""
+    decision = _decision(game, seat, decision_id)
+    return _answer(game, seat, decision_id, timed_out_move(game, decision))
+
+
+def timed_out_move(game: Game, decision: Decision) -> Move:
+    """Gives the move that the table makes when nobody answers; always one of the decision's options."""
+    if decision.kind == "draw":
+        return DrawStock()
+    if decision.kind == "claim":
+        return Pass()
+    assert game.round is not None
+    options = options_for(game, decision)
+    if game.round.now.owed is not None:
+        return options[0]
+    discards = [move for move in options if isinstance(move, Discard) and not move.declare]
+    drawn = [move for move in discards if move.card == game.round.now.drawn]
+    if drawn:
+        return drawn[0]
+    return max(discards, key=lambda move: points_of(move.card, game.rules)) if discards else Pass()

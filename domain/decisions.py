@@ -1,0 +1,44 @@
+"""A decision is an open question to one seat. It stays open until an event closes it; the domain knows no clock."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from domain.state import Game, Round
+
+DecisionKind: TypeAlias = Literal["draw", "claim", "play"]
+
+
+class Decision(Struct, frozen=True):
+    """An open question, asked by the event with number `opened_at`."""
+
+    seat: int
+    kind: DecisionKind
+    opened_at: int
+
+    @property
+    def decision_id(self) -> str:
+        """Names the question, uniquely in its game for ever."""
+        return f"{self.kind}-{self.opened_at}-{self.seat}"
+
+
+def open_decisions(game: Game) -> tuple[Decision, ...]:
+    """Lists what the table waits for; the player in turn first, then the others in playing direction."""
+    round_ = game.round
+    if round_ is None or game.status != "playing" or round_.step == "scoring":
+        return ()
+    if round_.step == "play":
+        return (Decision(round_.turn, "play", round_.asked_at),)
+    return (*_draw(round_), *_claims(round_))
+
+
+def _draw(round_: Round) -> tuple[Decision, ...]:
+    if round_.window is not None and round_.window.declined:
+        return ()
+    return (Decision(round_.turn, "draw", round_.asked_at),)
+
+
+def _claims(round_: Round) -> tuple[Decision, ...]:
+    if round_.window is None:
+        return ()
+    return tuple(Decision(seat, "claim", round_.window.opened_at) for seat in round_.window.asked)

@@ -1,0 +1,255 @@
+"""What happened at a table. These are the stored facts, hidden ones included; domain/visible.py says who sees what.
+
+An event holds whatever depended on a rule or on luck, so `evolve` only records. New optional fields may be added; any
+other change of a field needs a new schema number and an upcaster (services/codec.py).
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from domain.cards import Card, Hand
+from domain.commands import Controller, End, Level, Pace, Spectators, Visibility
+from domain.meld import Meld, Placed
+from domain.ruleset import Part, Ruleset
+
+ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called"]
+RoundEnd: TypeAlias = Literal["out", "exhausted"]
+
+
+class GameOpened(Struct, frozen=True):
+    """The first event: the whole ruleset, and the commitment `c_0` to all shuffles."""
+
+    game_id: str
+    rules: Ruleset
+    pace: Pace
+    commitment: str
+    seat_count: int
+    opened_by: str | None
+    visibility: Visibility
+    spectators: Spectators
+
+
+class SeatChanged(Struct, frozen=True):
+    """Somebody else controls the seat now."""
+
+    seat: int
+    controller: Controller
+    player_id: str | None
+    level: Level | None
+    reason: Literal["opened", "taken"]
+
+
+class GameStarted(Struct, frozen=True):
+    """Seats are fixed; `nonces` holds each seat's share of the luck, hex."""
+
+    nonces: tuple[str | None, ...]
+
+
+class RoundDealt(Struct, frozen=True):
+    """A round's whole deal. `secret` is `c_number`; the stock's front is drawn next.
+
+    contracts: the contract of each seat in this round.
+    """
+
+    number: int
+    contracts: tuple[tuple[Part, ...], ...]
+    dealer: int
+    secret: str
+    hands: tuple[Hand, ...]
+    upcard: Card | None
+    stock: tuple[Card, ...]
+
+
+class TurnBegan(Struct, frozen=True):
+    """The seat is asked to draw, or in a first turn with an extra card to discard.
+
+    discard_open: the top of the pile may be taken. claimants: the other seats that are asked about it.
+    """
+
+    seat: int
+    step: Literal["draw", "discard"]
+    discard_open: bool
+    claimants: tuple[int, ...]
+
+
+class CardDrawn(Struct, frozen=True):
+    """The player in turn has a card more, from the stock or the pile."""
+
+    seat: int
+    source: Literal["stock", "discard"]
+    card: Card
+    stock_count: int
+
+
+class DrawDeclined(Struct, frozen=True):
+    """The player in turn leaves the open discard to the others and will draw from the stock."""
+
+    seat: int
+
+
+class DrawSkipped(Struct, frozen=True):
+    """Stock and pile were empty: the turn goes on without a card."""
+
+    seat: int
+
+
+class BuyRequested(Struct, frozen=True):
+    """A seat wants the open discard, out of turn."""
+
+    seat: int
+    card: Card
+
+
+class Passed(Struct, frozen=True):
+    """A seat lets the open discard go; who it was stays hidden."""
+
+    seat: int
+    rest_of_round: bool
+
+
+class CardBought(Struct, frozen=True):
+    """The buyer has the card and then the penalty cards that the stock still had."""
+
+    seat: int
+    card: Card
+    penalty_cards: tuple[Card, ...]
+    stock_count: int
+
+
+class ClaimsClosed(Struct, frozen=True):
+    """Nobody is asked about the open discard any more."""
+
+    reason: ClaimsEnd
+
+
+class DiscardOpened(Struct, frozen=True):
+    """The card below a bought one is open again; the player in turn is asked anew, and so are the claimants."""
+
+    card: Card
+    claimants: tuple[int, ...]
+
+
+class ShanghaiCalled(Struct, frozen=True):
+    """The open discard went to a meld, whose cards stand in `cards` as they lie now.
+
+    from_seat: whose hand the penalty card left, None for the stock. to_seat: who drew it, None where nobody did.
+    """
+
+    seat: int
+    meld_id: str
+    card: Card
+    end: End | None
+    from_seat: int | None
+    to_seat: int | None
+    penalty_card: Card | None
+    stock_count: int
+    cards: tuple[Placed, ...]
+    as_: str | None = field(default=None, name="as")
+
+
+class MeldsLaid(Struct, frozen=True):
+    """The seat is down."""
+
+    seat: int
+    melds: tuple[Meld, ...]
+
+
+class CardsLaidOff(Struct, frozen=True):
+    """Cards went onto a meld; `meld` holds all its cards as they lie now."""
+
+    seat: int
+    meld_id: str
+    cards: tuple[Placed, ...]
+    end: End | None
+    meld: tuple[Placed, ...]
+
+
+class WildSwapped(Struct, frozen=True):
+    """A natural card took a wild's place. owed: the wild must be laid before anything else."""
+
+    seat: int
+    meld_id: str
+    wild: Card
+    as_: str = field(name="as")
+    card: Card
+    meld: tuple[Placed, ...]
+    to_hand: bool
+    owed: bool
+
+
+class CardDiscarded(Struct, frozen=True):
+    """The turn is over with this card on the pile."""
+
+    seat: int
+    card: Card
+    declared: bool
+    skip: int | None
+
+
+class TurnEnded(Struct, frozen=True):
+    """The turn is over without a discard."""
+
+    seat: int
+
+
+class StockRenewed(Struct, frozen=True):
+    """The pile is the stock now, in this order, but for the `kept` cards at its top.
+
+    kept: 1, or 2 while the top is on its way to a buyer or a meld.
+    """
+
+    how: Literal["shuffle", "turn_over"]
+    stock: tuple[Card, ...]
+    kept: int
+
+
+class RoundEnded(Struct, frozen=True):
+    """Hands are open now, and `revealed` is the round's secret, so that everybody can check the deal."""
+
+    seat: int | None
+    reason: RoundEnd
+    hands: tuple[Hand, ...]
+    revealed: str
+
+
+class RoundScored(Struct, frozen=True):
+    """Points of the round and totals by seat; `contracts` is each seat's next contract, from 0."""
+
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+    contracts: tuple[int, ...]
+
+
+class GameFinished(Struct, frozen=True):
+    """The game is over; several winners share it."""
+
+    winners: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+Event: TypeAlias = (
+    GameOpened
+    | SeatChanged
+    | GameStarted
+    | RoundDealt
+    | TurnBegan
+    | CardDrawn
+    | DrawDeclined
+    | DrawSkipped
+    | BuyRequested
+    | Passed
+    | CardBought
+    | ClaimsClosed
+    | DiscardOpened
+    | ShanghaiCalled
+    | MeldsLaid
+    | CardsLaidOff
+    | WildSwapped
+    | CardDiscarded
+    | TurnEnded
+    | StockRenewed
+    | RoundEnded
+    | RoundScored
+    | GameFinished
+)

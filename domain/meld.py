@@ -1,0 +1,32 @@
+"""The cards on the table: a meld and the roles of its cards."""
+
+from msgspec import Struct, field
+
+from domain.cards import Card
+from domain.ruleset import MeldKind
+
+
+class Placed(Struct, frozen=True, forbid_unknown_fields=True):
+    """A card in a meld. `as_` is a wild's role: a card in a run, a rank in a set or any-suit run, else a colour.
+
+    On the table a natural card has None; in a command None also means "where one reading exists, that one".
+    """
+
+    card: Card
+    as_: str | None = field(default=None, name="as")
+
+
+class Meld(Struct, frozen=True):
+    """A meld on the table. A run's cards stand from low to high; a set's in the order laid."""
+
+    meld_id: str
+    owner: int
+    kind: MeldKind
+    cards: tuple[Placed, ...]
+
+
+class NewMeld(Struct, frozen=True, forbid_unknown_fields=True):
+    """A meld as a player lays it down: cards in any order, roles where needed."""
+
+    kind: MeldKind
+    cards: tuple[Placed, ...]

@@ -1,0 +1,127 @@
+"""Every legal answer to a decision. Each option is a complete move that `decide` accepts as it stands.
+
+All are listed where they are finite; for laying down, the best candidates.
+"""
+
+from collections.abc import Iterator
+
+from domain.claims import may_buy, may_call
+from domain.commands import (
+    Buy,
+    CallShanghai,
+    Discard,
+    DrawStock,
+    LayDown,
+    LayOff,
+    Move,
+    Pass,
+    SwapWild,
+    TakeDiscard,
+)
+from domain.decisions import Decision
+from domain.lay_off import fits, lay_off_options, swap_options
+from domain.meld import NewMeld
+from domain.playing import (
+    has_place_for_wild,
+    keeps_a_discard,
+    may_end_without_discard,
+    may_lay_off,
+    most_left_after_lay_down,
+    refuse_discard,
+)
+from domain.refusals import Refused
+from domain.solver import lay_down_candidates
+from domain.state import Game, Round
+
+
+def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
+    """Lists the legal answers to an open decision, at least one."""
+    assert game.round is not None
+    match decision.kind:
+        case "draw":
+            return tuple(_draw_options(game, game.round, decision.seat))
+        case "claim":
+            return tuple(_claim_options(game, game.round, decision.seat))
+        case "play":
+            return tuple(_play_options(game, game.round, decision.seat))
+
+
+def _draw_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    yield DrawStock()
+    if not round_.discard_open:
+        return
+    if not game.seats[seat].down or game.rules.down_may_take:
+        yield TakeDiscard()
+    yield from _calls(game, round_, seat)
+
+
+def _claim_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    top = round_.pile[-1]
+    if may_buy(game, round_, seat, top):
+        yield Buy(top.card)
+    yield from _calls(game, round_, seat)
+    yield Pass()
+    yield Pass(rest_of_round=True)
+
+
+def _calls(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    top = round_.pile[-1]
+    if not may_call(game, seat, top):
+        return
+    for meld in round_.melds:
+        for place in fits(top.card, meld, game.rules):
+            yield CallShanghai(meld.meld_id, place.end, place.card.as_)
+
+
+def _play_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    if round_.now.owed is None:
+        yield from _lay_downs(game, round_, seat)
+    if may_lay_off(game, round_, seat):
+        yield from _lay_offs(game, round_, seat)
+        yield from _swaps(game, round_, seat)
+    yield from _discards(game, round_, seat)
+    if may_end_without_discard(game, round_, seat):
+        yield Pass()
+
+
+def _lay_downs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    if game.seats[seat].down or round_.now.discard_only:
+        return
+    hand, contract = game.seats[seat].hand, round_.contracts[seat]
+    for found in lay_down_candidates(hand, contract, game.rules, must_empty=most_left_after_lay_down(game, seat)):
+        if found.rest or not keeps_a_discard(game, seat):
+            yield LayDown(tuple(NewMeld(kind, cards) for kind, cards in found.melds))
+
+
+def _lay_offs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    hand, owed = game.seats[seat].hand, round_.now.owed
+    if len(hand) == 1 and keeps_a_discard(game, seat):
+        return
+    for meld in round_.melds:
+        if meld.meld_id == round_.now.owed_from:
+            continue
+        for place in lay_off_options(meld, hand if owed is None else (owed,), game.rules):
+            yield LayOff(meld.meld_id, (place.card,), place.end)
+
+
+def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    rules = game.rules.swap
+    if rules.whose == "none" or round_.now.owed is not None:
+        return
+    for meld in round_.melds:
+        if rules.whose == "opponents" and meld.owner == seat:
+            continue
+        for found in swap_options(meld, game.seats[seat].hand, game.rules):
+            if not rules.re_meld or has_place_for_wild(game, round_, seat, meld.meld_id, found.wild, found.card):
+                yield SwapWild(meld.meld_id, found.wild, as_=found.as_, card=found.card)
+
+
+def _discards(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+    for card in dict.fromkeys(game.seats[seat].hand):
+        for declare in (False, True):
+            move = Discard(card, declare)
+            try:
+                refuse_discard(game, round_, seat, move)
+            except Refused:
+                continue
+            yield move

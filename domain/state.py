@@ -1,0 +1,127 @@
+"""A game as its events left it. `Unopened` is the state before the first event."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from domain.cards import Card, Hand
+from domain.commands import Controller, Level, Pace, Spectators, Visibility
+from domain.meld import Meld
+from domain.ruleset import Contract, Ruleset
+
+Status: TypeAlias = Literal["waiting", "playing", "finished", "cancelled"]
+Step: TypeAlias = Literal["draw", "play", "scoring"]
+
+
+class Unopened(Struct, frozen=True):
+    """No event yet."""
+
+    version: int = 0
+
+
+class Seat(Struct, frozen=True):
+    """A place at the table; it keeps its cards and points whoever controls it.
+
+    contract: the seat's contract in force, from 0. passes_round: it wants to be asked about no discard this round.
+    """
+
+    controller: Controller = "open"
+    player_id: str | None = None
+    level: Level | None = None
+    hand: Hand = ()
+    down: bool = False
+    buys: int = 0
+    buys_in_game: int = 0
+    passes_round: bool = False
+    contract: int = 0
+    score: int = 0
+
+
+class Discarded(Struct, frozen=True):
+    """A card on the pile, who put it there (None: the first upcard), and whether it was declared and never covered."""
+
+    card: Card
+    by: int | None
+    protected: bool = False
+
+
+class Window(Struct, frozen=True):
+    """The open question about the open discard. asked: seats not heard yet. buys: pending, in the order accepted."""
+
+    opened_at: int
+    asked: tuple[int, ...]
+    buys: tuple[int, ...] = ()
+    declined: bool = False
+
+
+class Turn(Struct, frozen=True):
+    """What the player in turn did so far.
+
+    drawn: the card drawn. taken: it came from the pile. discard_only: a first turn without a draw. owed: a swapped
+    wild that must be laid at once, not onto `owed_from`.
+    """
+
+    drawn: Card | None = None
+    taken: bool = False
+    discard_only: bool = False
+    laid_down: bool = False
+    owed: Card | None = None
+    owed_from: str | None = None
+
+
+class Round(Struct, frozen=True):
+    """The round on the table. `secret` feeds its luck; `stock[0]` is drawn next, `pile[-1]` is the top.
+
+    asked_at: version of the event that opened the present decision of the player in turn. clock_at: version from
+    which its time counts. idle_turns, stale_turns: turns since a card was drawn or taken, and since one left the
+    stock or was laid.
+    """
+
+    number: int
+    contracts: tuple[Contract, ...]
+    dealer: int
+    secret: str
+    stock: tuple[Card, ...]
+    pile: tuple[Discarded, ...]
+    turn: int = 0
+    step: Step = "draw"
+    discard_open: bool = False
+    melds: tuple[Meld, ...] = ()
+    window: Window | None = None
+    now: Turn = Turn()
+    asked_at: int = 0
+    clock_at: int = 0
+    renewals: int = 0
+    picks: int = 0
+    idle_turns: int = 0
+    stale_turns: int = 0
+    scored: bool = False
+
+
+class Result(Struct, frozen=True):
+    """How the game ended."""
+
+    winners: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+class Game(Struct, frozen=True):
+    """A whole game. `version` is the number of its last event."""
+
+    version: int
+    game_id: str
+    rules: Ruleset
+    pace: Pace
+    commitment: str
+    opened_by: str | None
+    visibility: Visibility
+    spectators: Spectators
+    seats: tuple[Seat, ...]
+    status: Status = "waiting"
+    nonces: tuple[str | None, ...] = ()
+    first_dealer: int | None = None
+    round: Round | None = None
+    result: Result | None = None
+
+
+State: TypeAlias = Unopened | Game

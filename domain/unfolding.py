@@ -1,0 +1,28 @@
+"""What a command makes happen, event after event, each judged on the table that the ones before have left."""
+
+from domain.events import Event
+from domain.evolve import evolve
+from domain.state import Game, Round
+
+
+class Unfolding:
+    """Collects the events of one command and keeps the game as it stands after them."""
+
+    __slots__ = ("events", "game")
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.events: list[Event] = []
+
+    @property
+    def round(self) -> Round:
+        """The round on the table; only asked for while there is one."""
+        assert self.game.round is not None
+        return self.game.round
+
+    def add(self, event: Event) -> None:
+        """Lets an event happen."""
+        game = evolve(self.game, event)
+        assert isinstance(game, Game)
+        self.game = game
+        self.events.append(event)

@@ -1,0 +1,43 @@
+"""What must happen next at a table if nobody acts, and when: the table of an append's work row."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from domain.dealing import next_round_number
+from domain.decisions import Decision, open_decisions
+from domain.state import Game
+from services.ports import Work
+
+SWEEP_MS = 5_000  # a job handed out at once is repeated by the sweep after this time
+
+When = Callable[[int], datetime | None]
+"""Gives the time of an event by its version; None for one that is being appended now."""
+
+
+def next_work(game: Game, when: When) -> Work | None:
+    """Finds the earliest thing that must happen; None while the table waits for people without a timer."""
+    round_ = game.round
+    if game.status != "playing":
+        return None
+    if next_round_number(game) is not None:
+        return Work("deal", SWEEP_MS)
+    assert round_ is not None
+    if round_.step == "scoring":
+        return Work("score", SWEEP_MS)
+    if any(game.seats[decision.seat].controller == "bot" for decision in open_decisions(game)):
+        return Work("bots", SWEEP_MS + game.pace.bot_delay_ms)
+    if round_.window is not None and round_.window.declined:
+        return Work("close_claims", game.pace.claim_window_s * 1000, when(round_.window.opened_at))
+    return Work("turn_timer", game.pace.turn_s * 1000, when(round_.clock_at))
+
+
+def deadline_of(game: Game, decision: Decision, when: When) -> datetime | None:
+    """Gives the earliest moment at which the table may answer or close an open decision."""
+    round_ = game.round
+    if round_ is None:
+        return None
+    if decision.kind == "claim":
+        opened = None if round_.window is None else when(round_.window.opened_at)
+        return None if opened is None else opened + timedelta(seconds=game.pace.claim_window_s)
+    asked = when(round_.clock_at)
+    return None if asked is None else asked + timedelta(seconds=game.pace.turn_s)

@@ -1,0 +1,223 @@
+"""Opening games, sitting down, starting, moving: what a player may ask of the house, and who may see what.
+
+A private game is unknown to everybody but its opener and its players; without spectators, so is the table of a game
+to those who do not sit at it.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
+
+from msgspec import Struct
+
+from domain.commands import (
+    Answer,
+    Move,
+    OpenGame,
+    Pace,
+    SeatPlan,
+    Spectators,
+    StartGame,
+    TakeSeat,
+    Visibility,
+)
+from domain.decisions import open_decisions
+from domain.evolve import fold
+from domain.luck import link
+from domain.refusals import Refused
+from domain.ruleset import Ruleset
+from domain.state import Game
+from services.ids import new_uuid, public_id
+from services.ports import KeyedRequest, Principal, Reservations, Secrets
+from services.rendering import seat_held_by
+from services.tables import Draft, GameNotFound, Hot, KeyReused, Outcome, Tables
+
+LISTED_AT_MOST = 100
+_SCANNED_AT_MOST = 1_000  # games looked at for one page of a filtered list
+
+
+class NotSeated(Exception):
+    """Only those who sit at this table may do or see this."""
+
+
+class NotYourDecision(Exception):
+    """The question is asked to another seat."""
+
+
+class NotYourGame(Exception):
+    """Only the player who opened the game may start it."""
+
+
+class NewGame(Struct, frozen=True):
+    """A game to be opened. `you` in `seats` has become the opener's own plan."""
+
+    rules: Ruleset
+    pace: Pace
+    seats: tuple[SeatPlan, ...]
+    visibility: Visibility
+    spectators: Spectators
+
+
+async def open_game(
+    tables: Tables,
+    secrets: Secrets,
+    reservations: Reservations,
+    principal: Principal,
+    new: NewGame,
+    request: KeyedRequest,
+) -> tuple[Hot, Outcome]:
+    """Opens a game; the same request again gives the game that it has opened, also after a crash in between.
+
+    Errors: FaultyRuleset before anything is kept; KeyReused.
+    """
+    seed = os.urandom(32)
+
+    def plan(game_id: str) -> OpenGame:
+        return OpenGame(
+            game_id=game_id,
+            rules=new.rules,
+            pace=new.pace,
+            seats=new.seats,
+            commitment=link(seed, 0).hex(),
+            opened_by=principal.player_id,
+            visibility=new.visibility,
+            spectators=new.spectators,
+        )
+
+    Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
+    uuid, fingerprint = await reservations.reserve(request, new_uuid())
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    game_id = public_id("gam", uuid)
+    known = await tables.log.command_range(game_id, uuid)
+    replayed = known is not None
+    if known is None:
+        await secrets.keep(game_id, seed)
+        seed = await secrets.seed(game_id)
+        with suppress(Refused):  # the same request has opened it in the meantime
+            await tables.carry_out(game_id, lambda draft: draft.carry_out(plan(game_id), "player", uuid))
+        known = await tables.log.command_range(game_id, uuid)
+        assert known is not None
+    return await tables.fresh(game_id), Outcome(uuid, *known, replayed=replayed)
+
+
+async def take_seat(tables: Tables, principal: Principal, game_id: str, seat: int) -> Hot:
+    """Seats the player; doing it again changes nothing."""
+    await known_game(tables, principal, game_id)
+    command = TakeSeat(seat, principal.player_id)
+    await tables.carry_out(game_id, lambda draft: draft.carry_out(command, "player", new_uuid()))
+    return await tables.fresh(game_id)
+
+
+async def start_game(tables: Tables, principal: Principal, game_id: str, request: KeyedRequest) -> tuple[Hot, Outcome]:
+    """Starts a game at its opener's word."""
+    hot = await known_game(tables, principal, game_id)
+    if hot.game.opened_by != principal.player_id:
+        raise NotYourGame
+    command_id = new_uuid()
+    outcome = await tables.carry_out(game_id, lambda draft: draft.carry_out(StartGame(), "player", command_id), request)
+    return hot, outcome
+
+
+async def make_move(
+    tables: Tables, principal: Principal, game_id: str, decision_id: str, move: Move, request: KeyedRequest
+) -> tuple[Hot, int, Outcome]:
+    """Answers a decision for the player's seat; gives the game, the seat and what was written.
+
+    Errors: NotSeated, NotYourDecision, and those of Tables.carry_out.
+    """
+    command_id = new_uuid()
+    hot = await known_game(tables, principal, game_id)
+
+    def plan(draft: Draft) -> None:
+        seat = _own_seat(draft.game, principal)
+        for decision in open_decisions(draft.game):
+            if decision.decision_id == decision_id and decision.seat != seat:
+                raise NotYourDecision
+        draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
+
+    outcome = await tables.carry_out(game_id, plan, request)
+    return hot, _own_seat(hot.game, principal), outcome
+
+
+def _own_seat(game: Game, principal: Principal) -> int:
+    seat = seat_held_by(game, principal.player_id)
+    if seat is None:
+        raise NotSeated
+    return seat
+
+
+async def known_game(tables: Tables, principal: Principal, game_id: str) -> Hot:
+    """Gives a game that the player may know of; raises GameNotFound."""
+    hot = await tables.fresh(game_id)
+    if not may_know(hot.game, principal):
+        raise GameNotFound
+    return hot
+
+
+async def watched_game(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot, int | None]:
+    """Gives a game whose table the player may see, and their seat; raises GameNotFound or NotSeated."""
+    hot = await known_game(tables, principal, game_id)
+    seat = seat_held_by(hot.game, principal.player_id)
+    if seat is None and hot.game.spectators == "none" and hot.game.opened_by != principal.player_id:
+        raise NotSeated
+    return hot, seat
+
+
+def may_know(game: Game, principal: Principal) -> bool:
+    """Tells whether the player may know that the game exists."""
+    return (
+        game.visibility == "public"
+        or game.opened_by == principal.player_id
+        or seat_held_by(game, principal.player_id) is not None
+    )
+
+
+def at_version(hot: Hot, version: int) -> Game:
+    """Gives the game as it was at one of its versions, from 1."""
+    if version == hot.version:
+        return hot.game
+    game = fold(recorded.event for recorded in hot.events[:version])
+    assert isinstance(game, Game)
+    return game
+
+
+class GameFilter(Struct, frozen=True):
+    """Which games to list; None where it does not matter."""
+
+    status: Literal["waiting", "playing", "finished", "cancelled"] | None = None
+    ruleset: str | None = None
+    mine: bool = False
+
+
+async def list_games(
+    tables: Tables, principal: Principal, wanted: GameFilter, before: str | None, limit: int
+) -> tuple[Sequence[Hot], str | None]:
+    """Lists games that the player may know of, the newest first, and the cursor of the next page.
+
+    A page may be short, even empty, while its cursor is not None: so much was looked through and more may follow.
+    """
+    found: list[Hot] = []
+    looked = 0
+    while looked < _SCANNED_AT_MOST:
+        ids = await tables.log.games_before(before, LISTED_AT_MOST)
+        for game_id in ids:
+            looked, before = looked + 1, game_id
+            hot = await tables.fresh(game_id)
+            if _is_wanted(hot.game, principal, wanted):
+                found.append(hot)
+                if len(found) == limit:
+                    return found, before
+        if len(ids) < LISTED_AT_MOST:
+            return found, None
+    return found, before
+
+
+def _is_wanted(game: Game, principal: Principal, wanted: GameFilter) -> bool:
+    return (
+        may_know(game, principal)
+        and wanted.status in (None, game.status)
+        and wanted.ruleset in (None, game.rules.name)
+        and (not wanted.mine or seat_held_by(game, principal.player_id) is not None)
+    )

@@ -1,0 +1,39 @@
+"""Public ids: a prefix and 26 characters of Crockford base32, one to one with a UUID."""
+
+import os
+import time
+from uuid import UUID
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUE = {letter: value for value, letter in enumerate(_ALPHABET)}
+_LENGTH = 26
+
+
+def new_uuid() -> UUID:
+    """Makes a UUIDv7: ids made later sort later, to the millisecond."""
+    stamp = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (
+        (stamp & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 68 & 0xFFF) << 64 | 0b10 << 62 | random & (1 << 62) - 1
+    )
+    return UUID(int=value)
+
+
+def public_id(prefix: str, uuid: UUID) -> str:
+    """Writes a UUID as a public id, `gam_06…`."""
+    value, letters = uuid.int, ""
+    for _ in range(_LENGTH):
+        letters = _ALPHABET[value & 31] + letters
+        value >>= 5
+    return f"{prefix}_{letters}"
+
+
+def uuid_of(prefix: str, text: str) -> UUID | None:
+    """Reads a public id; None for anything that `public_id` would not have written with this prefix."""
+    head, _, letters = text.partition("_")
+    if head != prefix or len(letters) != _LENGTH or not set(letters) <= _VALUE.keys():
+        return None
+    value = 0
+    for letter in letters:
+        value = value << 5 | _VALUE[letter]
+    return UUID(int=value) if value < 1 << 128 else None

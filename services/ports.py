@@ -1,0 +1,206 @@
+"""What the use-cases need from the world, as small protocols. Each has an in-memory twin in services/memory.py and an
+adapter in infra/; both pass one contract suite.
+
+Game ids are public ids (`gam_…`), times are aware UTC datetimes of the database's clock.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from msgspec import Struct
+
+from domain.events import Event
+
+Actor: TypeAlias = Literal["player", "bot", "timer", "table", "operator"]
+WorkKind: TypeAlias = Literal["bots", "deal", "score", "close_claims", "turn_timer"]
+
+
+class NewEvent(Struct, frozen=True):
+    """An event to be stored. ordinal: its place among the events of its command, from 0."""
+
+    event: Event
+    actor: Actor
+    round: int | None
+    command_id: UUID
+    ordinal: int
+
+
+class Recorded(Struct, frozen=True):
+    """An event as it is stored, with its number in the game."""
+
+    game_id: str
+    version: int
+    event: Event
+    actor: Actor
+    round: int | None
+    command_id: UUID
+    occurred_at: datetime
+
+
+class Work(Struct, frozen=True):
+    """The earliest thing that must happen if nobody acts: `delay_ms` after `at` or the append."""
+
+    kind: WorkKind
+    delay_ms: int
+    at: datetime | None = None
+
+
+class KeyedRequest(Struct, frozen=True):
+    """A request that its sender may repeat: who sent what. fingerprint: method, path and raw body, hashed."""
+
+    principal: str
+    operation: str
+    key: str
+    fingerprint: bytes
+
+
+class Receipt(Struct, frozen=True):
+    """What a keyed request led to: its command and the versions that it wrote."""
+
+    fingerprint: bytes
+    command_id: UUID
+    first_version: int
+    last_version: int
+
+
+class Append(Struct, frozen=True):
+    """Everything that one command writes: events after version `after`, its receipt, the work that may follow.
+
+    The receipt covers the events of the first command in `events`.
+    """
+
+    game_id: str
+    after: int
+    events: tuple[NewEvent, ...]
+    work: Work | None = None
+    request: KeyedRequest | None = None
+
+
+class VersionConflict(Exception):
+    """Somebody else has written this version or carried out this command; nothing was written."""
+
+
+class KeyUsed(Exception):
+    """This principal has used this key on this game before; nothing was written."""
+
+
+class Unavailable(Exception):
+    """The database cannot be reached; for a write the outcome is unknown."""
+
+
+class GameLog(Protocol):
+    """The event store. Appends are whole or not at all, and durable when they return."""
+
+    async def read(self, game_id: str, after: int = 0) -> list[Recorded]:
+        """Reads a game's events in order, from version `after` + 1; empty for an unknown game."""
+        ...
+
+    async def append(self, append: Append) -> datetime:
+        """Appends in one statement and gives its time; raises VersionConflict, KeyUsed or Unavailable."""
+        ...
+
+    async def receipt(self, game_id: str, principal: str, operation: str, key: str) -> Receipt | None:
+        """Finds what a keyed request led to."""
+        ...
+
+    async def command_range(self, game_id: str, command_id: UUID) -> tuple[int, int] | None:
+        """Finds the first and last version that a command wrote, or None where it was never carried out."""
+        ...
+
+    async def games_before(self, game_id: str | None, limit: int) -> list[str]:
+        """Lists games, the newest first, that are older than `game_id`."""
+        ...
+
+    async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
+        """Gives the last version of each known game."""
+        ...
+
+
+class Secrets(Protocol):
+    """The seeds of the chains of luck, kept outside the event stream and encrypted at rest."""
+
+    async def keep(self, game_id: str, seed: bytes) -> None:
+        """Keeps a game's seed; keeping it again changes nothing."""
+        ...
+
+    async def seed(self, game_id: str) -> bytes:
+        """Gives the seed; raises KeyError for a game that has none."""
+        ...
+
+
+class Principal(Struct, frozen=True):
+    """Who a token speaks for, and what it may do."""
+
+    player_id: str
+    name: str
+    scopes: tuple[str, ...]
+
+
+class Accounts(Protocol):
+    """Players, their names and their tokens. Tokens are known by their SHA-256 only."""
+
+    async def add_guest(self, player_id: str, name: str, token_hash: bytes, scopes: Sequence[str]) -> None:
+        """Adds a player with a first token."""
+        ...
+
+    async def principal(self, token_hash: bytes) -> Principal | None:
+        """Finds whose token it is, or None where it is unknown or revoked."""
+        ...
+
+    async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
+        """Gives the present names of those players that are known."""
+        ...
+
+
+class Reservations(Protocol):
+    """Keys of requests that make something new: a crash in between is finished by the retry under the same id."""
+
+    async def reserve(self, request: KeyedRequest, new_id: UUID) -> tuple[UUID, bytes]:
+        """Keeps the id for this key unless there is one already; gives the id and fingerprint that are kept."""
+        ...
+
+
+class DueWork(Struct, frozen=True):
+    """A game where something is due."""
+
+    game_id: str
+    version: int
+    kind: WorkKind
+
+
+class WorkList(Protocol):
+    """The work rows; only a game's newest counts."""
+
+    async def due(self, limit: int) -> list[DueWork]:
+        """Lists games whose newest work row is due by now, the longest overdue first."""
+        ...
+
+    async def forget_overtaken(self, limit: int) -> int:
+        """Deletes up to `limit` rows that are not their game's newest; gives how many."""
+        ...
+
+
+class Jobs(Protocol):
+    """The way to the workers. A job is named by its game; doing it twice is harmless."""
+
+    async def hand_out(self, game_id: str) -> None:
+        """Queues the tending of a game; raises Unavailable where the broker cannot be reached."""
+        ...
+
+
+class FeedEntry(Struct, frozen=True):
+    """A committed event as the bus tells it. recorded: None where the event must not travel: read it from the log."""
+
+    game_id: str
+    version: int
+    recorded: Recorded | None
+
+
+class BusReader(Protocol):
+    """The stream of committed events, from now on."""
+
+    def entries(self) -> AsyncIterator[list[FeedEntry]]:
+        """Yields batches as they come, an empty one after each second without; raises Unavailable."""
+        ...

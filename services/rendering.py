@@ -1,0 +1,157 @@
+"""Games and events as they leave the house: what the viewer may see, with present names and times.
+
+Everything here is built from the domain's views and visible events; nothing is removed from a state.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from domain.commands import Pace, Spectators, Visibility
+from domain.decisions import open_decisions
+from domain.events import Passed
+from domain.ruleset import Ruleset
+from domain.state import Game, Result, Status
+from domain.view import DecisionView, SeatView, View, decisions_of, seat_view, view_for
+from domain.visible import SeatChangedData, VisibleData, kind_of, seat_of, visible_data
+from services.due import deadline_of
+from services.ids import public_id
+from services.ports import Accounts, Actor, Recorded
+from services.tables import Hot
+
+Names = Mapping[str, str]
+
+
+class GameBody(Struct, frozen=True):
+    """A game as the lobby shows it. `you` is the caller's seat."""
+
+    game_id: str
+    version: int
+    status: Status
+    ruleset: str
+    rules: Ruleset
+    pace: Pace
+    visibility: Visibility
+    spectators: Spectators
+    seats: tuple[SeatView, ...]
+    you: int | None
+    created_at: str
+    result: Result | None
+
+
+class EventBody(Struct, frozen=True):
+    """An event as one viewer sees it, for ever the same but for names. move_id: a player's own request."""
+
+    game_id: str
+    version: int
+    kind: str
+    occurred_at: str
+    round: int | None
+    seat: int | None
+    actor: Actor
+    move_id: str | None
+    data: VisibleData
+
+
+def timestamp(moment: datetime) -> str:
+    """Writes a time as RFC 3339 in UTC, to the millisecond."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def move_id(command_id: UUID) -> str:
+    """Writes a command's id as the public id of a move."""
+    return public_id("mov", command_id)
+
+
+def seat_held_by(game: Game, player_id: str | None) -> int | None:
+    """Finds the seat that a player controls."""
+    for number, seat in enumerate(game.seats):
+        if seat.player_id == player_id and seat.controller == "human" and player_id is not None:
+            return number
+    return None
+
+
+async def names_at(accounts: Accounts, games: Iterable[Game]) -> Names:
+    """Looks up the present names of everybody who sits at these games."""
+    players = {seat.player_id for game in games for seat in game.seats if seat.player_id}
+    return await accounts.names(sorted(players)) if players else {}
+
+
+def render_game(hot: Hot, game: Game, player_id: str | None, names: Names) -> GameBody:
+    """Shows a game, at any of its versions, as the lobby has it."""
+    return GameBody(
+        game_id=game.game_id,
+        version=game.version,
+        status=game.status,
+        ruleset=game.rules.name,
+        rules=game.rules,
+        pace=game.pace,
+        visibility=game.visibility,
+        spectators=game.spectators,
+        seats=_named_seats(game, names),
+        you=seat_held_by(game, player_id),
+        created_at=timestamp(hot.events[0].occurred_at),
+        result=game.result,
+    )
+
+
+def render_view(hot: Hot, viewer: int | None, names: Names) -> View:
+    """Shows the table to one viewer, with names and deadlines."""
+    view = view_for(hot.game, viewer)
+    return replace(view, seats=_named_seats(hot.game, names), decisions=_timed(hot, view.decisions))
+
+
+def render_decisions(hot: Hot, viewer: int) -> tuple[DecisionView, ...]:
+    """Lists the viewer's open questions with their deadlines."""
+    return _timed(hot, decisions_of(hot.game, viewer))
+
+
+def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventBody:
+    """Shows an event to one viewer.
+
+    Whose pass it was stays hidden, so its actor and move are shown to that seat alone.
+    """
+    event = recorded.event
+    hidden = isinstance(event, Passed) and event.seat != viewer
+    data = visible_data(event, viewer)
+    if isinstance(data, SeatChangedData) and data.player_id is not None:
+        data = replace(data, name=names.get(data.player_id))
+    by_player = recorded.actor == "player" and recorded.round is not None and not hidden
+    return EventBody(
+        game_id=recorded.game_id,
+        version=recorded.version,
+        kind=kind_of(event),
+        occurred_at=timestamp(recorded.occurred_at),
+        round=recorded.round,
+        seat=seat_of(event, viewer),
+        actor="player" if hidden else recorded.actor,
+        move_id=move_id(recorded.command_id) if by_player else None,
+        data=data,
+    )
+
+
+def _named_seats(game: Game, names: Names) -> tuple[SeatView, ...]:
+    return tuple(
+        replace(seat_view(game, number, seat), name=_name(number, seat.controller, seat.player_id, names))
+        for number, seat in enumerate(game.seats)
+    )
+
+
+def _name(number: int, controller: str, player_id: str | None, names: Names) -> str | None:
+    if player_id is not None:
+        return names.get(player_id)
+    return f"Bot {number + 1}" if controller == "bot" else None
+
+
+def _timed(hot: Hot, shown: tuple[DecisionView, ...]) -> tuple[DecisionView, ...]:
+    deadlines = {
+        decision.decision_id: deadline_of(hot.game, decision, hot.when) for decision in open_decisions(hot.game)
+    }
+    return tuple(
+        replace(decision, deadline_at=None if deadline is None else timestamp(deadline))
+        for decision in shown
+        for deadline in (deadlines[decision.decision_id],)
+    )

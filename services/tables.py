@@ -1,0 +1,199 @@
+"""The games in play: each kept in memory, judged here and written to the log; the log alone is the truth.
+
+Commands are decided on the game in memory; if that answer is a refusal or the append loses, the tail of the log is
+read and they are decided again. Whoever reads a game here never sees less than was acknowledged anywhere.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import Struct
+
+from domain.commands import TableCommand
+from domain.decide import decide
+from domain.events import Passed
+from domain.evolve import evolve
+from domain.refusals import Refused
+from domain.state import Game, State, Unopened
+from services.due import next_work
+from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
+
+TRIES = 8
+
+
+class GameNotFound(Exception):
+    """There is no such game, or this player may not know of it."""
+
+
+class Busy(Exception):
+    """The game changed under every try; sending the request again helps."""
+
+
+class KeyReused(Exception):
+    """The idempotency key belongs to another request."""
+
+
+class Outcome(Struct, frozen=True):
+    """What a command wrote: versions `first` to `last`, none where first > last. replayed: it was written before."""
+
+    command_id: UUID
+    first: int
+    last: int
+    replayed: bool = False
+
+
+class Hot:
+    """A game in memory with all its events."""
+
+    __slots__ = ("events", "lock", "state")
+
+    def __init__(self) -> None:
+        self.state: State = Unopened()
+        self.events: list[Recorded] = []
+        self.lock = asyncio.Lock()
+
+    @property
+    def version(self) -> int:
+        """Number of the last event known here."""
+        return len(self.events)
+
+    @property
+    def game(self) -> Game:
+        """The game; only asked for after its first event."""
+        if not isinstance(self.state, Game):
+            raise GameNotFound
+        return self.state
+
+    def when(self, version: int) -> datetime | None:
+        """Time of an event; None for a later one than is known."""
+        return self.events[version - 1].occurred_at if 0 < version <= len(self.events) else None
+
+    def apply(self, recorded: Recorded) -> None:
+        """Records the next event; one that is known already, or would leave a gap, is left alone."""
+        if recorded.version == self.version + 1:
+            self.state = evolve(self.state, recorded.event)
+            self.events.append(recorded)
+
+
+class Draft:
+    """The events that a plan wants to append, and the game as it would be after them."""
+
+    __slots__ = ("events", "hot", "state")
+
+    def __init__(self, hot: Hot) -> None:
+        self.hot = hot
+        self.state: State = hot.state
+        self.events: list[NewEvent] = []
+
+    @property
+    def game(self) -> Game:
+        """The game after the events so far."""
+        if not isinstance(self.state, Game):
+            raise GameNotFound
+        return self.state
+
+    def carry_out(self, command: TableCommand, actor: Actor, command_id: UUID) -> None:
+        """Lets a command happen; raises Refused where the rules forbid it.
+
+        What follows from a pass is the table's doing: its actor would tell which seat has passed.
+        """
+        for ordinal, event in enumerate(decide(command, self.state)):
+            self.state = evolve(self.state, event)
+            round_ = self.game.round
+            number = None if round_ is None else round_.number
+            self.events.append(NewEvent(event, actor, number, command_id, ordinal))
+            if isinstance(event, Passed):
+                actor = "table"
+
+
+Plan = Callable[[Draft], None]
+
+
+class Tables:
+    """All games, of which the `capacity` last used are kept in memory."""
+
+    def __init__(self, log: GameLog, *, capacity: int = 2_000) -> None:
+        self.log = log
+        self._capacity = capacity
+        self._hot: OrderedDict[str, Hot] = OrderedDict()
+
+    async def fresh(self, game_id: str) -> Hot:
+        """Gives a game as the log has it now; raises GameNotFound."""
+        hot = self._kept(game_id)
+        await self._read_tail(game_id, hot)
+        if not hot.events:
+            self._hot.pop(game_id, None)
+            raise GameNotFound
+        return hot
+
+    def offer(self, recorded: Recorded) -> None:
+        """Takes an event from the feed, so that a game in memory need not read it from the log."""
+        hot = self._hot.get(recorded.game_id)
+        if hot is not None:
+            hot.apply(recorded)
+
+    async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
+        """Appends what the plan decides, or the recorded outcome of the same request.
+
+        Errors: Refused, GameNotFound, KeyReused, Busy, Unavailable; whatever a refused plan drafted is forgotten.
+        """
+        hot = self._kept(game_id)
+        async with hot.lock:
+            for _ in range(TRIES):
+                draft = Draft(hot)
+                try:
+                    plan(draft)
+                except (Refused, GameNotFound):
+                    if await self._read_tail(game_id, hot):
+                        continue
+                    if request and (before := await self._replayed(game_id, request)):
+                        return before
+                    raise
+                if not draft.events:
+                    return Outcome(UUID(int=0), hot.version + 1, hot.version)
+                try:
+                    return await self._append(game_id, hot, draft, request)
+                except VersionConflict:
+                    await self._read_tail(game_id, hot)
+                except KeyUsed:
+                    if request and (before := await self._replayed(game_id, request)):
+                        return before
+        raise Busy
+
+    async def _append(self, game_id: str, hot: Hot, draft: Draft, request: KeyedRequest | None) -> Outcome:
+        after = hot.version
+        work = next_work(draft.game, hot.when)
+        occurred_at = await self.log.append(Append(game_id, after, tuple(draft.events), work, request))
+        for version, new in enumerate(draft.events, start=after + 1):
+            hot.apply(Recorded(game_id, version, new.event, new.actor, new.round, new.command_id, occurred_at))
+        command_id = draft.events[0].command_id
+        written = sum(new.command_id == command_id for new in draft.events)
+        return Outcome(command_id, after + 1, after + written)
+
+    async def _replayed(self, game_id: str, request: KeyedRequest) -> Outcome | None:
+        receipt = await self.log.receipt(game_id, request.principal, request.operation, request.key)
+        if receipt is None:
+            return None
+        if receipt.fingerprint != request.fingerprint:
+            raise KeyReused
+        await self.fresh(game_id)
+        return Outcome(receipt.command_id, receipt.first_version, receipt.last_version, replayed=True)
+
+    async def _read_tail(self, game_id: str, hot: Hot) -> bool:
+        tail = await self.log.read(game_id, hot.version)
+        before = hot.version
+        for recorded in tail:
+            hot.apply(recorded)
+        return hot.version > before
+
+    def _kept(self, game_id: str) -> Hot:
+        hot = self._hot.get(game_id)
+        if hot is None:
+            hot = self._hot[game_id] = Hot()
+        self._hot.move_to_end(game_id)
+        if len(self._hot) > self._capacity:
+            self._hot.popitem(last=False)
+        return hot

@@ -1,0 +1,129 @@
+"""The one job: looking at a game and doing what is due there — bots' moves, scoring and dealing, timers.
+
+Doing it twice, or too early, is harmless: the game is read, and what is no longer open is left alone.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+from domain.bots import choose
+from domain.commands import ActForSeat, Answer, CloseClaims, DealRound, ScoreRound
+from domain.dealing import next_round_number
+from domain.decide import timed_out_move
+from domain.decisions import Decision, open_decisions
+from domain.luck import link
+from domain.refusals import Refused
+from domain.view import view_for
+from services.due import next_work
+from services.ids import uuid_of
+from services.ports import Secrets, Work
+from services.tables import Draft, GameNotFound, Plan, Tables
+
+MOVES_AT_ONCE = 16
+
+_log = logging.getLogger(__name__)
+
+
+async def tend(
+    tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> None:
+    """Does what is due at a game.
+
+    Errors: Busy and Unavailable; a game that nobody knows, or where nothing is due, is left alone.
+    """
+    try:
+        hot = await tables.fresh(game_id)
+    except GameNotFound:
+        return
+    work = next_work(hot.game, hot.when)
+    if work is None or not _is_due(work, now()):
+        return
+    seed = await secrets.seed(game_id) if work.kind in ("score", "deal") else b""
+    try:
+        await tables.carry_out(game_id, _plan(work, seed))
+    except Refused:
+        return  # somebody else has done it
+
+
+def _is_due(work: Work, now: datetime) -> bool:
+    if work.kind in ("bots", "score", "deal"):
+        return True
+    return work.at is not None and now >= work.at + timedelta(milliseconds=work.delay_ms)
+
+
+def _plan(work: Work, seed: bytes) -> Plan:
+    match work.kind:
+        case "score" | "deal":
+            return lambda draft: _score_and_deal(draft, seed)
+        case "bots":
+            return _play_bots
+        case "close_claims":
+            return _close_claims
+        case "turn_timer":
+            return _act_for_player_in_turn
+
+
+def _score_and_deal(draft: Draft, seed: bytes) -> None:
+    round_ = draft.game.round
+    if round_ is not None and not round_.scored:
+        draft.carry_out(ScoreRound(round_.number), "table", _derived_id(draft, f"score-{round_.number}"))
+    number = next_round_number(draft.game)
+    if number is not None:
+        secret = link(seed, number).hex()
+        draft.carry_out(DealRound(number, secret), "table", _derived_id(draft, f"deal-{number}"))
+
+
+def _play_bots(draft: Draft) -> None:
+    """Answers the bots' decisions one after the other, until a person may act or the bound is reached.
+
+    With a polite delay only the decisions open now are answered: the next ones come with their own delay.
+    """
+    open_now = _of_bots(draft)
+    for decision in open_now:
+        if decision in open_decisions(draft.game):
+            _play_bot(draft, decision)
+    if draft.game.pace.bot_delay_ms == 0:
+        while len(draft.events) < MOVES_AT_ONCE and (more := _of_bots(draft)):
+            _play_bot(draft, more[0])
+
+
+def _of_bots(draft: Draft) -> list[Decision]:
+    seats = draft.game.seats
+    return [decision for decision in open_decisions(draft.game) if seats[decision.seat].controller == "bot"]
+
+
+def _play_bot(draft: Draft, decision: Decision) -> None:
+    """Lets a bot move; a bot that fails or breaks a rule is replaced for this move by the timer's move."""
+    game, seat = draft.game, decision.seat
+    command_id = _derived_id(draft, decision.decision_id)
+    try:
+        move = choose(view_for(game, seat), decision.decision_id, game.rules, game.seats[seat].level or "easy")
+        draft.carry_out(Answer(seat, decision.decision_id, move), "bot", command_id)
+    except Exception as error:  # noqa: BLE001  whatever a bot does wrong, the table goes on
+        # The error's text stays out of the log: it may tell cards.
+        _log.error("%s of a bot in game %s at %s", type(error).__name__, game.game_id, decision.decision_id)
+        move = timed_out_move(game, decision)
+        draft.carry_out(Answer(seat, decision.decision_id, move), "bot", command_id)
+
+
+def _close_claims(draft: Draft) -> None:
+    round_ = draft.game.round
+    if round_ is not None and round_.window is not None:
+        opened_at = round_.window.opened_at
+        draft.carry_out(CloseClaims(opened_at), "timer", _derived_id(draft, f"close-{opened_at}"))
+
+
+def _act_for_player_in_turn(draft: Draft) -> None:
+    for decision in open_decisions(draft.game):
+        if decision.kind != "claim":
+            command_id = _derived_id(draft, decision.decision_id)
+            draft.carry_out(ActForSeat(decision.seat, decision.decision_id), "timer", command_id)
+
+
+def _derived_id(draft: Draft, what: str) -> UUID:
+    """Names a command after what it answers, so that the log takes it once, whoever carries it out."""
+    game = uuid_of("gam", draft.game.game_id)
+    assert game is not None
+    return uuid5(game, what)
