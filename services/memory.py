@@ -4,6 +4,7 @@ They answer as the adapters in infra/ do; the contract suite runs on both. One e
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -21,6 +22,7 @@ from services.ports import (
     VersionConflict,
     WorkKind,
 )
+from services.receipts import receipt_of
 
 Clock = Callable[[], datetime]
 
@@ -92,13 +94,6 @@ class MemoryLog:
             self.work[place] = (append.work.kind, (append.work.at or at) + delay)
 
 
-def receipt_of(append: Append, request: KeyedRequest) -> Receipt:
-    """Is the receipt that an append leaves: it covers the append's first command."""
-    command_id = append.events[0].command_id
-    length = sum(new.command_id == command_id for new in append.events)
-    return Receipt(request.fingerprint, command_id, append.after + 1, append.after + length)
-
-
 class MemorySecrets:
     """Secrets in a dict."""
 
@@ -163,7 +158,12 @@ class MemoryWorkList:
         return [work for _, work in sorted(due, key=lambda pair: pair[0])][:limit]
 
     async def forget_overtaken(self, limit: int) -> int:
-        overtaken = [place for place in sorted(self.log.work) if not self._is_newest(*place)][:limit]
+        games = Counter(game for game, _ in self.log.work)
+        overtaken = [
+            (game, version)
+            for (game, version), (kind, _) in sorted(self.log.work.items())
+            if not self._is_newest(game, version) or (kind is None and games[game] == 1)
+        ][:limit]
         for place in overtaken:
             del self.log.work[place]
         return len(overtaken)

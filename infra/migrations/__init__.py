@@ -1,0 +1,62 @@
+"""Brings a database to this version's schema: numbered SQL files, applied forward only and once."""
+
+import hashlib
+from pathlib import Path
+
+import asyncpg
+
+_FOLDER = Path(__file__).parent
+_LOCK = 0x5348414E  # any number of our own: migrations of one database wait for each other
+_MONTHS_AHEAD = 2
+
+_BOOK = """
+CREATE TABLE IF NOT EXISTS schema_migration (
+    name       text        PRIMARY KEY,
+    sha256     text        NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)
+"""
+
+
+class MigrationChanged(RuntimeError):
+    """A file differs from what was applied under its name."""
+
+
+async def migrate(database_url: str) -> list[str]:
+    """Applies what is missing, each file in a transaction of its own, and gives the names applied now.
+
+    Several at once are safe: the later ones wait. Also makes the coming months' partitions of `event`.
+    Errors: MigrationChanged before anything is applied; those of asyncpg, and OSError without a database.
+    """
+    connection = await asyncpg.connect(database_url, server_settings={"application_name": "shanghai migrate"})
+    try:
+        await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+        applied = await _apply_missing(connection)
+        await connection.execute("SELECT make_event_partitions($1)", _MONTHS_AHEAD)
+    finally:
+        await connection.close()
+    return applied
+
+
+async def _apply_missing(connection: asyncpg.Connection) -> list[str]:
+    await connection.execute(_BOOK)
+    book = {row["name"]: row["sha256"] for row in await connection.fetch("SELECT * FROM schema_migration")}
+    files = {path.name: path.read_text() for path in sorted(_FOLDER.glob("[0-9]*.sql"))}
+    for name, text in files.items():
+        if name in book and book[name] != _sha256(text):
+            raise MigrationChanged(
+                f"{name} was applied to this database with other content: restore the file "
+                "and put the change into a new migration"
+            )
+    missing = [name for name in files if name not in book]
+    for name in missing:
+        async with connection.transaction():
+            await connection.execute(files[name])
+            await connection.execute(
+                "INSERT INTO schema_migration (name, sha256) VALUES ($1, $2)", name, _sha256(files[name])
+            )
+    return missing
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

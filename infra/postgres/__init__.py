@@ -1,0 +1,1 @@
+"""The ports' adapters over Postgres."""

@@ -1,0 +1,107 @@
+"""Connections to Postgres: one pool per process, which outlives the server's restarts."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+
+from services.ports import Unavailable
+
+# Every session acts as the application's role, whoever logs in, and nothing of it can hang: a writer that stops
+# between two statements would hold back the relay of every game.
+SESSION = {
+    "role": "shanghai_app",
+    "statement_timeout": "5s",
+    "idle_in_transaction_session_timeout": "2s",
+}
+_CONNECT_S = 3.0
+_ANSWER_S = 7.0  # for a server that vanished without a word; a living one gives up after statement_timeout
+
+LOST = (
+    OSError,  # refused, reset, no such socket; TimeoutError too
+    asyncpg.InterfaceError,  # the connection is closed
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,  # shut down, starting up, timed out
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,  # a standby answers
+)
+
+
+class NotSent(Unavailable):
+    """No connection could be had: the statement was not carried out."""
+
+
+class Database:
+    """A pool for one event loop. It connects when it is used first."""
+
+    def __init__(self, url: str, *, size: int, name: str) -> None:
+        self._url = url
+        self._size = size
+        self._name = name
+        self._pool: asyncpg.Pool | None = None
+        self._opening = asyncio.Lock()
+
+    async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Runs a statement that may be run twice: where the connection is lost it is tried once more.
+
+        Errors: Unavailable.
+        """
+        try:
+            return await self.run(statement, *arguments)
+        except Unavailable:
+            await self.forget_connections()
+            return await self.run(statement, *arguments)
+
+    async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Runs a statement once. Errors: NotSent; another Unavailable, where it may have been carried out."""
+        pool = self._pool or await self._open()
+        try:
+            connection = await pool.acquire(timeout=_ANSWER_S)
+        except LOST as error:
+            raise NotSent(_line(error)) from error
+        try:
+            rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
+            return rows
+        except asyncpg.DataError:
+            raise
+        except LOST as error:
+            raise Unavailable(_line(error)) from error
+        finally:
+            await pool.release(connection)
+
+    async def forget_connections(self) -> None:
+        """Has the next statements run on new connections: the idle ones may be dead without knowing it."""
+        if self._pool is not None:
+            await self._pool.expire_connections()
+
+    async def close(self) -> None:
+        """Closes all connections; statements under way are given a moment."""
+        if self._pool is not None:
+            try:
+                await asyncio.wait_for(self._pool.close(), timeout=2)
+            except LOST:
+                self._pool.terminate()
+
+    async def _open(self) -> asyncpg.Pool:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncpg.create_pool(
+                    self._url,
+                    min_size=0,
+                    max_size=self._size,
+                    max_queries=10**9,
+                    max_inactive_connection_lifetime=0,
+                    timeout=_CONNECT_S,
+                    command_timeout=_ANSWER_S,
+                    reset=_leave_as_it_is,
+                    server_settings={**SESSION, "application_name": self._name},
+                )
+            return self._pool
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:
+    """Saves a round trip: no statement here changes its session."""

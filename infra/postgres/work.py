@@ -1,0 +1,24 @@
+"""The work rows, on Postgres."""
+
+from infra.postgres.database import Database
+from infra.postgres.rows import WORK_KINDS
+from infra.sql import statements
+from services.ids import public_id
+from services.ports import DueWork
+
+_SQL = statements("work")
+
+
+class PostgresWork:
+    """A WorkList over the table work; the rows are written by PostgresLog's appends."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def due(self, limit: int) -> list[DueWork]:
+        rows = await self._database.fetch(_SQL["due"], limit)
+        return [DueWork(public_id("gam", row["game_id"]), row["version"], WORK_KINDS[row["kind"]]) for row in rows]
+
+    async def forget_overtaken(self, limit: int) -> int:
+        [[count]] = await self._database.fetch(_SQL["forget_overtaken"], limit)
+        return int(count)
