@@ -73,7 +73,7 @@ def _choose_play(view: View, decision: DecisionView, rules: Ruleset, level: Leve
 
 
 def _best_discard(view: View, discards: list[Discard], rules: Ruleset) -> Discard:
-    """Throws away what helps least, the dearest of equals; declares a card that fits the table where that is possible."""
+    """Throws away what helps least, the dearest of equals; declares a card that fits the table if it may."""
     hand, contract = _hand(view), _contract(view)
     down = _is_down(view)
 

@@ -1,0 +1,227 @@
+"""Runs in one suit: every way to lay some of its cards, and wilds, as runs, kept as a table.
+
+A walk over the places from low to high carries the runs that are open. What an open run may still become depends on
+little: its length up to the size wanted, and what the wild limits ask. Such a state is a small number; the states of
+all open runs and the count of closed ones make a *line*, also a number, whose next steps are remembered.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from domain.solver_plan import FIELD, Plan, Wanted
+
+CLASS_BITS = 4  # a contract has at most five melds
+USED_BITS = 4  # five runs use at most ten cards of a rank, two aces each
+USED_SHIFT = 20  # five classes of runs below
+STEP_BITS = 10
+
+LINE_BITS = 20  # as many as finished runs of five classes take
+LINE_MASK = (1 << LINE_BITS) - 1
+WILD_BITS = 5  # a deck holds at most 24 wilds
+WILD_MASK = (1 << WILD_BITS) - 1
+KEPT_SHIFT = LINE_BITS + WILD_BITS
+RANK_MASK = (1 << FIELD) - 1
+
+
+class Growth(NamedTuple):
+    """What an open run does at a place: begins (before is None), goes on, or closes (after is None)."""
+
+    before: int | None
+    after: int | None
+    wanted: int
+    natural: bool
+
+
+class Step(NamedTuple):
+    """A way from one line to the next. change: of line and wilds, packed as the walk packs them."""
+
+    change: int
+    naturals: int
+    wilds: int
+    line: int
+    growths: tuple[Growth, ...]
+
+
+class Entry(NamedTuple):
+    """One way to lay runs: wilds in them, worth of their naturals, and the steps as numbers in one int."""
+
+    wilds: int
+    worth: int
+    path: int
+
+
+# By key: the number of runs of each class and, from USED_SHIFT, the copies used of each rank kept account of.
+Table: TypeAlias = dict[int, list[Entry]]
+
+
+class _State(NamedTuple):
+    wanted: int
+    length: int
+    naturals: int
+    wilds: int
+    balance: int
+    ends_wild: bool
+
+
+class _Line(NamedTuple):
+    open: tuple[int, ...]
+    closed: tuple[int, ...]
+
+
+class RunGraph:
+    """The lines of runs under a plan with a number of wilds at hand, and at most so many runs in the suit."""
+
+    def __init__(self, plan: Plan, wilds: int, most: int):
+        self._plan, self._limits, self._wilds, self._most = plan, plan.limits, wilds, most
+        self._classes = plan.runs
+        self._states: list[_State] = []
+        self._state_ids: dict[_State, int] = {}
+        self._lines: list[_Line] = []
+        self._line_ids: dict[_Line, int] = {}
+        self._steps: dict[int, list[Step]] = {}
+        self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
+        self.lacking: list[int] = []  # by line: places that its shortest run still needs
+        self._line_id(_Line((), (0,) * len(plan.runs)))
+
+    def steps(self, line: int, held: int, *, free: bool) -> list[Step]:
+        """Lists the next steps, fewest wilds first, where `held` naturals lie at the place.
+
+        free: a wild may also stand where a natural could; else naturals are used as far as they go.
+        """
+        key = (line << FIELD | held) << 1 | free
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = self._all_steps(line, held, free=free)
+        return found
+
+    def _all_steps(self, line: int, held: int, *, free: bool) -> list[Step]:
+        found: dict[tuple[int, int, int], Step] = {}
+        for growths in self._growths(self._lines[line]):
+            placed = sum(growth.after is not None for growth in growths)
+            naturals = sum(growth.natural for growth in growths)
+            wilds = placed - naturals
+            if naturals > held or wilds > self._wilds or not (free or naturals == min(held, placed)):
+                continue
+            after = self._line_id(self._after(self._lines[line], growths))
+            change = after - line + (wilds << LINE_BITS)
+            found.setdefault((wilds, naturals, after), Step(change, naturals, wilds, after, growths))
+        return sorted(found.values(), key=lambda step: (step.wilds, -step.naturals))
+
+    def _growths(self, line: _Line) -> Iterator[tuple[Growth, ...]]:
+        for going in self._goings_on(line.open):
+            closes = any(growth.after is None for growth in going)
+            if closes and self._plan.knobs.separate_runs and self._plan.run_kind == "run":
+                yield going  # a run that began here would join the closed one end to end
+                continue
+            for begun in self._beginnings(line, 0, self._most - len(line.open) - sum(line.closed)):
+                yield going + begun
+
+    def _goings_on(self, states: tuple[int, ...]) -> Iterator[tuple[Growth, ...]]:
+        if not states:
+            yield ()
+            return
+        first, others = states[0], states[1:]
+        for growth in self._ways_on(first):
+            for rest in self._goings_on(others):
+                # Of runs in one state the earlier does what comes first.
+                if not rest or others[0] != first or _order(growth) <= _order(rest[0]):
+                    yield (growth, *rest)
+
+    def _ways_on(self, state: int) -> Iterator[Growth]:
+        now = self._states[state]
+        if self._complete(now):
+            yield Growth(state, None, now.wanted, natural=False)
+        for natural in (True, False):
+            after = self._grown(now, natural=natural)
+            if after is not None:
+                yield Growth(state, after, now.wanted, natural)
+
+    def _beginnings(self, line: _Line, wanted: int, most: int) -> Iterator[tuple[Growth, ...]]:
+        yield ()
+        for place in range(wanted, len(self._classes)):
+            open_now = sum(self._states[state].wanted == place for state in line.open)
+            room = min(most, self._classes[place][1] - line.closed[place] - open_now)
+            for natural in range(room + 1):
+                for wild in range(room + 1 - natural):
+                    if not natural + wild:
+                        continue
+                    begun = self._begun(place, natural, wild)
+                    if begun is None:
+                        continue
+                    for rest in self._beginnings(line, place + 1, most - natural - wild):
+                        yield begun + rest
+
+    def _begun(self, wanted: int, natural: int, wild: int) -> tuple[Growth, ...] | None:
+        empty = _State(wanted, 0, 0, 0, 0, ends_wild=False)
+        growths: list[Growth] = []
+        for number, is_natural in ((natural, True), (wild, False)):
+            after = self._grown(empty, natural=is_natural)
+            if number and after is None:
+                return None
+            growths += [Growth(None, after, wanted, is_natural)] * number
+        return tuple(growths)
+
+    def _grown(self, state: _State, *, natural: bool) -> int | None:
+        """Gives the state after one card more, or None where the limits forbid it."""
+        wanted = self._classes[state.wanted][0]
+        if wanted.exact and state.length == wanted.size:
+            return None
+        if not natural and state.ends_wild:
+            return None
+        wilds = state.wilds + (not natural) if self._limits.cap < self._wilds else 0
+        if wilds > self._limits.cap:
+            return None
+        balance = state.balance + (1 if natural else -1) if self._limits.half else 0
+        after = _State(
+            state.wanted,
+            min(state.length + 1, wanted.size),
+            min(state.naturals + natural, self._naturals_counted(wanted)),
+            wilds,
+            max(-self._wilds, min(balance, self._wilds)),
+            ends_wild=not natural and not self._plan.knobs.wilds_adjacent,
+        )
+        return self._state_id(after)
+
+    def _naturals_counted(self, wanted: Wanted) -> int:
+        """Counts as many naturals as a run could lack: none where wilds cannot fill it anyway."""
+        most_wilds = min(self._wilds, self._limits.cap)
+        least = self._limits.least_naturals
+        return 0 if wanted.size - most_wilds >= least else least
+
+    def _complete(self, state: _State) -> bool:
+        wanted = self._classes[state.wanted][0]
+        enough = state.naturals >= self._naturals_counted(wanted)
+        return state.length == wanted.size and enough and state.balance >= 0
+
+    def _after(self, line: _Line, growths: tuple[Growth, ...]) -> _Line:
+        closed = list(line.closed)
+        for growth in growths:
+            closed[growth.wanted] += growth.after is None
+        return _Line(tuple(sorted(g.after for g in growths if g.after is not None)), tuple(closed))
+
+    def _state_id(self, state: _State) -> int:
+        found = self._state_ids.setdefault(state, len(self._states))
+        if found == len(self._states):
+            self._states.append(state)
+        return found
+
+    def _line_id(self, line: _Line) -> int:
+        found = self._line_ids.setdefault(line, len(self._lines))
+        if found == len(self._lines):
+            self._lines.append(line)
+            states = [self._states[state] for state in line.open]
+            self.lacking.append(max((self._classes[s.wanted][0].size - s.length for s in states), default=0))
+            self.finished.append(self._finished(line, states))
+        return found
+
+    def _finished(self, line: _Line, states: list[_State]) -> int:
+        if not all(map(self._complete, states)):
+            return -1
+        ended = list(line.closed)
+        for state in states:
+            ended[state.wanted] += 1
+        return sum(number << CLASS_BITS * place for place, number in enumerate(ended))
+
+
+def _order(growth: Growth) -> int:
+    return 0 if growth.after is None else 1 if growth.natural else 2

@@ -1,0 +1,201 @@
+"""The table of one suit: which runs its cards can make, walked place by place, and runs read back from a path."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from domain.solver_plan import FIELD, Plan
+from domain.solver_runs import (
+    KEPT_SHIFT,
+    LINE_BITS,
+    LINE_MASK,
+    RANK_MASK,
+    STEP_BITS,
+    USED_BITS,
+    USED_SHIFT,
+    WILD_MASK,
+    Entry,
+    Growth,
+    RunGraph,
+    Table,
+)
+
+_TURN_BITS = 5  # thirteen cuts of a ring, each in two manners
+_USED_MASK = (1 << USED_BITS) - 1
+
+
+class Ask(NamedTuple):
+    """A question to one suit; equal questions have equal answers.
+
+    kept: the ranks, as bits, whose copies sets may want. wilds: at hand. most: runs in the suit.
+    replace: wilds may stand where a natural could lie, which pays only where they cannot be laid elsewhere.
+    spare: a wild not needed here can be laid elsewhere.
+    """
+
+    cards: int
+    kept: int
+    wilds: int
+    most: int
+    replace: bool
+    spare: bool
+
+
+class FoundRun(NamedTuple):
+    """A run of a suit: its class, its lowest place, and for each place whether a natural lies there."""
+
+    wanted: int
+    first: int
+    naturals: tuple[bool, ...]
+
+
+class _Order(NamedTuple):
+    """The places of a walk with their ranks. may_begin, may_end: a run may cover the first place, or the last."""
+
+    places: tuple[tuple[int, int], ...]
+    may_begin: bool = True
+    may_end: bool = True
+
+
+_Layer: TypeAlias = dict[int, tuple[int, int]]
+
+
+def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
+    """Lists the runs that a suit can give; the empty choice is left out.
+
+    Shape: with `spare`, entries that need more wilds or cards of the kept ranks for no more worth are left out.
+    """
+    graph = plan.graph(ask.wilds, ask.most)
+    plain = [weight for weight in plan.weights[block]]
+    weights = [0 if ask.kept >> rank & 1 and not plan.by_face else weight for rank, weight in enumerate(plain)]
+    table: Table = {}
+    for turn, order in enumerate(_orders(plan, ask)):
+        for key, (worth, path) in _walked(graph, order, ask, weights).items():
+            finished, wilds, used = key & LINE_MASK, key >> LINE_BITS & WILD_MASK, key >> KEPT_SHIFT
+            entry = Entry(wilds, worth, path << _TURN_BITS | turn)
+            table.setdefault(finished | used << USED_SHIFT, []).append(entry)
+    return {key: _worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}
+
+
+def _worth_keeping(entries: list[Entry], *, spare: bool) -> list[Entry]:
+    best: list[Entry] = []
+    for entry in sorted(entries, key=lambda entry: (entry.wilds, -entry.worth)):
+        if not best or entry.wilds > best[-1].wilds and not (spare and entry.worth <= best[-1].worth):
+            best.append(entry)
+    return best
+
+
+def _orders(plan: Plan, ask: Ask) -> Iterator[_Order]:
+    """Gives the order of places; a ring is cut at every place, for some cut lies between all the runs.
+
+    That holds unless the runs go all the way round, which takes 13 cards and one more for each run: see `is_exact`.
+    """
+    knobs = plan.knobs
+    if not knobs.wraps:
+        yield _Order(tuple((place, (place - 1) % len(knobs.ranks)) for place in range(knobs.lowest, knobs.highest + 1)))
+        return
+    for cut in range(1, 14):
+        places = tuple((place, (place - 1) % 13) for place in range(cut, cut + 13))
+        if knobs.separate_runs:
+            yield _Order(places, may_begin=False)
+            yield _Order(places, may_end=False)
+        else:
+            yield _Order(places)
+
+
+def _tracked(order: _Order, ask: Ask) -> int:
+    """The ranks whose used copies the walk remembers: those kept, and an ace that has a place at both ends."""
+    twice = order.places[0][1] == order.places[-1][1]
+    return ask.kept | (1 << order.places[0][1] if twice else 0)
+
+
+def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> _Layer:
+    """Walks the places; gives the best path by finished runs, wilds and copies used of the kept ranks."""
+    tracked, left = _tracked(order, ask), len(order.places)
+    layer: _Layer = {0: (0, 1)}
+    for place, rank in order.places:
+        held = ask.cards >> FIELD * rank & RANK_MASK
+        layer = _next_layer(graph, layer, ask, held, rank, weights[rank], tracked >> rank & 1 and held)
+        left -= 1
+        lacking = graph.lacking
+        if place == order.places[0][0] and not order.may_begin:
+            layer = {key: best for key, best in layer.items() if not key & LINE_MASK}
+        layer = {key: best for key, best in layer.items() if lacking[key & LINE_MASK] <= left}
+    return _ends(graph, order, ask, layer)
+
+
+def _next_layer(
+    graph: RunGraph, layer: _Layer, ask: Ask, held: int, rank: int, weight: int, tracked: int
+) -> _Layer:
+    after: _Layer = {}
+    shift = KEPT_SHIFT + USED_BITS * rank
+    free = ask.replace or bool(tracked)
+    for key, (worth, path) in layer.items():
+        room = ask.wilds - (key >> LINE_BITS & WILD_MASK)
+        at_hand = held - (key >> shift & _USED_MASK) if tracked else held
+        trail = path << STEP_BITS
+        for number, step in enumerate(graph.steps(key & LINE_MASK, at_hand, free=free)):
+            if step.wilds > room:
+                break
+            reached = key + step.change
+            if tracked:
+                reached += step.naturals << shift
+            total = worth + step.naturals * weight
+            known = after.get(reached)
+            if known is None or known[0] < total:
+                after[reached] = (total, trail | number)
+    return after
+
+
+def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
+    """Closes the open runs and forgets what no set asks for."""
+    wanted = 0
+    for rank in range(len(order.places)):
+        if ask.kept >> rank & 1:
+            wanted |= _USED_MASK << KEPT_SHIFT + USED_BITS * rank
+    keep = wanted | WILD_MASK << LINE_BITS
+    ended: _Layer = {}
+    for key, best in layer.items():
+        finished = graph.finished[key & LINE_MASK]
+        if finished > 0 and (order.may_end or not graph.has_open(key & LINE_MASK)):
+            reached = key & keep | finished
+            if reached not in ended or ended[reached][0] < best[0]:
+                ended[reached] = best
+    return ended
+
+
+def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
+    """Reads the runs back from an entry's path by walking it again."""
+    graph = plan.graph(ask.wilds, ask.most)
+    order = list(_orders(plan, ask))[path & (1 << _TURN_BITS) - 1]
+    path >>= _TURN_BITS
+    tracked, used, line = _tracked(order, ask), [0] * len(plan.knobs.ranks), 0
+    open_runs: list[tuple[int, FoundRun]] = []
+    closed: list[FoundRun] = []
+    for index, (place, rank) in enumerate(order.places):
+        held = ask.cards >> FIELD * rank & RANK_MASK
+        kept = tracked >> rank & 1 and held
+        number = path >> STEP_BITS * (len(order.places) - 1 - index) & (1 << STEP_BITS) - 1
+        step = graph.steps(line, held - used[rank] if kept else held, free=ask.replace or bool(kept))[number]
+        used[rank] += step.naturals
+        line = step.line
+        open_runs = _grow(open_runs, closed, step.growths, place)
+    return closed + [run for _, run in open_runs]
+
+
+def _grow(
+    open_runs: list[tuple[int, FoundRun]], closed: list[FoundRun], growths: tuple[Growth, ...], place: int
+) -> list[tuple[int, FoundRun]]:
+    """Applies a step to the open runs; runs in one state are interchangeable."""
+    after: list[tuple[int, FoundRun]] = []
+    waiting = list(open_runs)
+    for growth in growths:
+        if growth.before is None:
+            run = FoundRun(growth.wanted, place, ())
+        else:
+            entry = next(one for one in waiting if one[0] == growth.before)
+            waiting.remove(entry)
+            run = entry[1]
+        if growth.after is None:
+            closed.append(run)
+        else:
+            after.append((growth.after, run._replace(naturals=(*run.naturals, growth.natural))))
+    return after

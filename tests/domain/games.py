@@ -1,0 +1,71 @@
+"""Whole games in memory, move by move, with players who choose as a test wants them to."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+from domain.bots import choose
+from domain.commands import Answer, DealRound, Move, OpenGame, Pace, ScoreRound, SeatPlan, StartGame, TableCommand
+from domain.dealing import next_round_number
+from domain.decide import decide
+from domain.decisions import Decision, open_decisions
+from domain.events import Event
+from domain.evolve import fold
+from domain.luck import link
+from domain.options import options_for
+from domain.presets import preset
+from domain.state import Game, Unopened
+from domain.view import view_for
+
+MOVES_AT_MOST = 10_000  # a game that needs more does not end
+
+Player = Callable[[Game, Decision], Move]
+
+
+def like_a_bot(game: Game, decision: Decision) -> Move:
+    """Plays as the bot of level normal."""
+    return choose(view_for(game, decision.seat), decision.decision_id, game.rules, "normal")
+
+
+def at_random(random: Random, share: float = 1.0) -> Player:
+    """Sends any listed option, or with a share below one now and then what a bot would."""
+
+    def player(game: Game, decision: Decision) -> Move:
+        if random.random() < share:
+            return random.choice(options_for(game, decision))
+        return like_a_bot(game, decision)
+
+    return player
+
+
+def whole_game(
+    preset_name: str, players: int, seed: int, player: Player, *, rounds: int | None = None
+) -> Iterator[tuple[Game, list[Event]]]:
+    """Plays a game to its end, or for some rounds; yields the game after each command and the command's events."""
+    secret = seed.to_bytes(32, "big")
+    random = Random(seed)
+    state: Unopened | Game = Unopened()
+    plans = tuple(SeatPlan("bot", None, "normal") for _ in range(players))
+    opened = OpenGame(f"gam_{seed:026d}", preset(preset_name), Pace(), plans, link(secret, 0).hex())
+    command: TableCommand | None = opened
+    moves = 0
+    while command is not None:
+        events = decide(command, state)
+        game = fold(events, state)
+        assert isinstance(game, Game)
+        yield game, events
+        state, moves = game, moves + 1
+        assert moves < MOVES_AT_MOST
+        command = _next_command(game, secret, random, player, rounds)
+
+
+def _next_command(game: Game, secret: bytes, random: Random, player: Player, rounds: int | None) -> TableCommand | None:
+    if game.status == "waiting":
+        return StartGame()
+    if game.status != "playing":
+        return None
+    if (number := next_round_number(game)) is not None:
+        return None if rounds is not None and number > rounds else DealRound(number, link(secret, number).hex())
+    if game.round is not None and game.round.step == "scoring":
+        return ScoreRound(game.round.number)
+    decision = random.choice(open_decisions(game))
+    return Answer(decision.seat, decision.decision_id, player(game, decision))
