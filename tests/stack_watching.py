@@ -38,7 +38,8 @@ def descendants(pid: int) -> set[int]:
 
 
 def crash(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 class Command:
