@@ -130,7 +130,7 @@ class _Show:
     def _card_discarded(self, _: int, data: Json) -> None:
         self._say("discards ", _card(data["card"]), " declared" if data["declared"] else "")
 
-    def _stock_renewed(self, _: int | None, data: Json) -> None:
+    def _stock_renewed(self, _: int | None, _data: Json) -> None:
         self._say(Text("the pile becomes the stock", "dim"))
 
     def _say(self, *words: str | Text) -> None:
@@ -138,7 +138,7 @@ class _Show:
         for word in words:
             self._line.append(word)
 
-    def _round_ended(self, seat: int | None, data: Json) -> None:
+    def _round_ended(self, seat: int | None, _data: Json) -> None:
         self._end_line()
         how = "the stock is used up" if seat is None else f"{self._names[seat]} goes out"
         self._console.print(f"{how}", style="bold")

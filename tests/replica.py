@@ -83,7 +83,7 @@ class Replica:
     def _seat_changed(self, seat: int, data: Json) -> None:
         self.seats[seat] |= {key: data[key] for key in ("player_id", "controller", "level")}
 
-    def _game_started(self, _: int | None, data: Json) -> None:
+    def _game_started(self, _: int | None, _data: Json) -> None:
         self.status = "playing"
 
     def _round_dealt(self, _: int | None, data: Json) -> None:
@@ -133,16 +133,16 @@ class Replica:
         assert self.table
         self.table["stock_count"] = data["stock_count"]
 
-    def _draw_declined(self, _: int, data: Json) -> None:
+    def _draw_declined(self, _: int, _data: Json) -> None:
         assert self.round
         self.round["phase"] = "claims"
 
-    def _draw_skipped(self, _: int, data: Json) -> None:
+    def _draw_skipped(self, _: int, _data: Json) -> None:
         self._ask(phase="play", discard_open=False)
 
-    def _buy_requested(self, _: int, data: Json) -> None: ...
+    def _buy_requested(self, _: int, _data: Json) -> None: ...
 
-    def _passed(self, _: int | None, data: Json) -> None: ...
+    def _passed(self, _: int | None, _data: Json) -> None: ...
 
     def _card_bought(self, seat: int, data: Json) -> None:
         assert self.pile.pop() == data["card"]
@@ -150,7 +150,7 @@ class Replica:
         self._stock(data)
         self._ask(phase="draw", discard_open=False)
 
-    def _claims_closed(self, _: int | None, data: Json) -> None:
+    def _claims_closed(self, _: int | None, _data: Json) -> None:
         self._ask(phase="draw", discard_open=False)
 
     def _discard_opened(self, _: int | None, data: Json) -> None:
@@ -194,7 +194,7 @@ class Replica:
         self.pile.append(data["card"])
         self._ask(phase="play", discard_open=False)
 
-    def _turn_ended(self, _: int, data: Json) -> None: ...
+    def _turn_ended(self, _: int, _data: Json) -> None: ...
 
     def _stock_renewed(self, _: int | None, data: Json) -> None:
         self.pile = self.pile[-data["discard_count"] :]

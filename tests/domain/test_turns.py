@@ -4,7 +4,7 @@ from domain import events as e
 from domain.commands import Discard, DrawStock, LayOff, Move, Pass, SwapWild, TakeDiscard
 from domain.meld import Placed
 from domain.presets import Json
-from domain.refusals import DecisionClosed, IllegalMove, Refused
+from domain.refusals import DecisionClosed, IllegalMove, Refused, RuleBroken
 from tests.domain.table import ANNA, BORIS, CLARA, Table, lay_down, meld, open_discard, placed, table
 
 QUEENS = meld(BORIS, "set", "QS QH QC")
@@ -116,13 +116,12 @@ def test_no_lay_off_completes_a_last_round() -> None:
     assert t.refusal(ANNA, laying("m1", "6S")) == IllegalMove("must_empty_hand")
 
 
-def going_out(how: str, hand: str, move: Move) -> Table | IllegalMove:
+def going_out(how: str, hand: str, move: Move) -> Table | RuleBroken:
     overrides: dict[str, Json] = {"going_out": how, "deal": {"cards": [12]}, "last_round": "normal"}
     t = table("davis", [hand, "JC JD", "TC TD"], melds=[HEARTS], down=[ANNA, BORIS], overrides=overrides)
     try:
         t.answer(ANNA, move)
     except Refused as refused:
-        assert isinstance(refused.broken, IllegalMove)
         return refused.broken
     return t
 

@@ -1,0 +1,50 @@
+"""One whole server for all tests here: `shanghai up` on a free port with a data folder of its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.stack_watching import crash, descendants
+from tests.test_up import up
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `shanghai up`."""
+
+    base_url: str
+    pid: int
+    data: Path
+
+    def kill(self, command: str) -> None:
+        """Ends the process with this in its command line, and all below it, with SIGKILL."""
+        for pid in descendants(self.pid):
+            if command in Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode():
+                for process in (pid, *descendants(pid)):
+                    crash(process)
+                return
+        raise AssertionError(f"{command} is not running")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    data = tmp_path_factory.mktemp("data")
+    with up(data) as (command, base_url):
+        yield Server(base_url, command.process.pid, data)
+
+
+@pytest.fixture
+def anna(server: Server) -> Iterator[Client]:
+    client = Client(server.base_url, "Anna")
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def boris(server: Server) -> Iterator[Client]:
+    client = Client(server.base_url, "Boris")
+    yield client
+    client.close()
