@@ -1,0 +1,27 @@
+"""`python -m api`: one API process, with the settings of the environment."""
+
+import asyncio
+import logging
+import sys
+
+import uvloop
+
+from api.app import run
+from infra.settings import SettingRefused, read_settings
+
+
+def main() -> None:
+    """Runs the process until a signal comes; a setting that cannot be used is one line."""
+    try:
+        settings = read_settings()
+    except SettingRefused as error:
+        sys.exit(f"shanghai: {error}")
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run(settings))
+
+
+if __name__ == "__main__":
+    main()

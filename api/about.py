@@ -1,0 +1,146 @@
+"""What the server says about itself: its rulesets, bots, problems and bounds, and whether it is well."""
+
+import asyncio
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from api import shapes
+from api.calls import Answer, NoQuery, OpenCall
+from api.house import House
+from api.problems import KINDS, Failed
+from api.reasons import REASONS
+from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
+from domain import faults
+from domain.presets import preset, preset_names
+from domain.ruleset import Ruleset
+from services.ports import Unavailable
+
+VERSION = "0.1.0"
+
+
+class Bounds(Struct, frozen=True):
+    """Between which numbers a request has to stay. _s: seconds, _ms: milliseconds."""
+
+    name_characters: int = shapes.MAX_NAME
+    body_bytes: int = MAX_BODY
+    body_depth: int = MAX_DEPTH
+    idempotency_key_characters: int = MAX_KEY
+    claim_window_s: tuple[int, int] = (0, shapes.MAX_CLAIM_WINDOW_S)
+    turn_s: tuple[int, int] = (shapes.MIN_TURN_S, shapes.MAX_TURN_S)
+    bot_delay_ms: tuple[int, int] = (0, shapes.MAX_BOT_DELAY_MS)
+    packs: int = faults.MAX_PACKS
+    cards_dealt: int = faults.MAX_DEAL
+    wilds_in_deck: int = faults.MAX_WILDS_IN_DECK
+    contracts: int = faults.MAX_CONTRACTS
+    melds_in_contract: int = faults.MAX_PARTS
+    games_in_page: int = shapes.GAMES_AT_MOST
+    events_in_page: int = shapes.EVENTS_AT_MOST
+
+
+class Limits(Struct, frozen=True):
+    """How often something may be asked."""
+
+    guests_per_address_and_minute: int
+
+
+class Meta(Struct, frozen=True):
+    """The server, its bounds and limits. heartbeat_s: how long a stream is silent at most."""
+
+    name: str
+    version: str
+    bounds: Bounds
+    limits: Limits
+    heartbeat_s: float
+
+
+class Alive(Struct, frozen=True):
+    """This process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+Health: TypeAlias = Literal["ok", "degraded", "unavailable"]
+
+
+class Processes(Struct, frozen=True):
+    """Which of the other processes have reported lately."""
+
+    worker: bool
+    relay: bool
+    clock: bool
+
+
+class Readiness(Struct, frozen=True):
+    """Whether the server can be used. degraded: games can be played, but streams and bots may be late."""
+
+    status: Health
+    database: bool
+    processes: Processes
+
+
+async def list_rulesets(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.RulesetList]:
+    """Lists the presets."""
+    rules = [preset(name) for name in preset_names()]
+    items = (shapes.RulesetSummary(each.name, each.source, each.players, len(each.contracts)) for each in rules)
+    return Answer(shapes.RulesetList(tuple(items)))
+
+
+async def get_ruleset(_: House, call: OpenCall[NoQuery, None]) -> Answer[Ruleset]:
+    """Gives the whole ruleset of a preset, every knob included."""
+    try:
+        return Answer(preset(call.path["name"]))
+    except KeyError:
+        raise Failed("ruleset_not_found") from None
+
+
+async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.BotList]:
+    """Lists the strengths of bots."""
+    return Answer(
+        shapes.BotList(
+            (
+                shapes.BotLevel("easy", "Takes what fits and keeps no plan."),
+                shapes.BotLevel("normal", "Collects for its contract, watches the table and goes out when it can."),
+            )
+        )
+    )
+
+
+async def list_problems(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.ProblemCatalogue]:
+    """Lists every problem that an answer of this API can be."""
+    items = (
+        shapes.ProblemKind(f"/v1/problems#{code}", code, kind.status, kind.title, kind.meaning)
+        for code, kind in KINDS.items()
+    )
+    reasons = (shapes.ReasonText(reason, detail) for reason, detail in REASONS.items())
+    return Answer(shapes.ProblemCatalogue(tuple(items), tuple(reasons)))
+
+
+async def get_meta(house: House, _: OpenCall[NoQuery, None]) -> Answer[Meta]:
+    """Tells the bounds of requests and the limits of this server."""
+    return Answer(Meta("shanghai", VERSION, Bounds(), Limits(house.guests.quota), house.streams.heartbeat_s))
+
+
+async def is_alive(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Alive]:
+    """Tells that this process answers, whatever may be away."""
+    return Answer(Alive())
+
+
+async def is_ready(house: House, _: OpenCall[NoQuery, None]) -> Answer[Readiness]:
+    """Tells whether games can be played: 200 with `ok` or `degraded`, or 503 without the database.
+
+    What the other processes report travels through the bus; without it none is known to be there.
+    """
+    reported, database = await asyncio.gather(house.processes(), _is_database_there(house))
+    processes = Processes(**{name: reported.get(name, False) for name in ("worker", "relay", "clock")})
+    well = processes.worker and processes.relay and processes.clock
+    status: Health = "unavailable" if not database else "ok" if well else "degraded"
+    return Answer(Readiness(status, database, processes), status=200 if database else 503)
+
+
+async def _is_database_there(house: House) -> bool:
+    try:
+        await house.tables.log.games_before(None, 1)
+    except Unavailable:
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""What the endpoints work with: the use-cases' ports, and what one process knows besides."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from api.streams import Streams
+from services.feed import Feed
+from services.identity import who_is
+from services.limits import Limit
+from services.ports import Accounts, Principal, Reservations, Secrets
+from services.tables import Tables
+
+Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
+"""Tells of worker, relay and clock whether one is alive."""
+
+CALLERS_KNOWN_S = 2.0  # a revoked token works so much longer at most
+_CALLERS_KEPT = 10_000
+
+
+class Callers:
+    """Whom tokens speak for; an answer is kept for a moment, so that a busy player is not looked up at every move."""
+
+    def __init__(self, accounts: Accounts, clock: Callable[[], float] = time.monotonic) -> None:
+        self._accounts = accounts
+        self._clock = clock
+        self._known: dict[str, tuple[Principal, float]] = {}
+
+    async def find(self, token: str) -> Principal | None:
+        """Finds whom a token speaks for, or None where it is unknown or revoked."""
+        known = self._known.get(token)
+        now = self._clock()
+        if known is not None and now < known[1]:
+            return known[0]
+        principal = await who_is(self._accounts, token)
+        if principal is None:
+            self._known.pop(token, None)
+            return None
+        if len(self._known) >= _CALLERS_KEPT:
+            self._known.clear()
+        self._known[token] = (principal, now + CALLERS_KNOWN_S)
+        return principal
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """Everything that one API process serves from."""
+
+    tables: Tables
+    secrets: Secrets
+    accounts: Accounts
+    reservations: Reservations
+    feed: Feed
+    guests: Limit
+    processes: Processes
+    streams: Streams = field(default_factory=Streams)
+    callers: Callers = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "callers", Callers(self.accounts))

@@ -1,0 +1,130 @@
+"""Games before they are played: opening, listing, sitting down, starting."""
+
+from typing import Any
+
+from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
+from api.house import House
+from api.paths import game_id_of, seat_of
+from api.problems import Failed
+from api.requests import etag, has_etag, header, invalid
+from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, OpenSeat, YourSeat
+from domain.commands import Pace, SeatPlan
+from domain.faults import Fault, FaultyRuleset
+from domain.presets import preset_names, ruleset_with
+from domain.ruleset import Ruleset
+from services import games
+from services.ids import uuid_of
+from services.ports import Principal
+from services.rendering import GameBody, names_at, render_game
+from services.tables import Hot, Outcome
+
+_PROTECTED = ("name", "source", "extends")  # what a ruleset is called tells which preset it is
+
+
+async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) -> Answer[GameBody]:
+    """Opens a game. It waits until every seat is taken and its opener starts it.
+
+    Without a seat `you` the caller does not play, but may start and watch the game.
+    """
+    body = call.body
+    pace = Pace(body.pace.claim_window_s, body.pace.turn_s, body.pace.bot_delay_ms, body.pace.claims)
+    new = games.NewGame(_rules(body), pace, _seat_plans(body, call.caller), body.visibility, body.spectators)
+    hot, outcome = await games.open_game(
+        house.tables, house.secrets, house.reservations, call.caller, new, call.request
+    )
+    answer = await _shown(house, call.caller, hot, outcome)
+    answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
+    return answer
+
+
+async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GamePage]:
+    """Lists the games that the caller may know of, the newest first."""
+    query = call.query
+    if query.cursor is not None and uuid_of("gam", query.cursor) is None:
+        raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
+    wanted = games.GameFilter(query.status, query.ruleset, query.mine)
+    found, cursor = await games.list_games(house.tables, call.caller, wanted, query.cursor, query.limit)
+    names = await names_at(house.accounts, [hot.game for hot in found])
+    items = tuple(render_game(hot, hot.game, call.caller.player_id, names) for hot in found)
+    return Answer(GamePage(items, cursor))
+
+
+async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody | None]:
+    """Shows a game as the lobby has it."""
+    hot = await games.known_game(house.tables, call.caller, game_id_of(call.path))
+    tag = etag(hot.version)
+    if has_etag(header(call.headers, b"if-none-match"), hot.version):
+        return Answer(None, {"etag": tag}, 304)
+    names = await names_at(house.accounts, [hot.game])
+    return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": tag})
+
+
+async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
+    """Starts a game whose seats are all taken; the cards of the first round are dealt at once after it."""
+    game_id = game_id_of(call.path)
+    await refuse_other_version(house, call, game_id)
+    hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request)
+    return await _shown(house, call.caller, hot, outcome)
+
+
+async def take_seat(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[GameBody]:
+    """Sits down on an open seat of a waiting game. Doing it again changes nothing."""
+    hot = await games.take_seat(house.tables, call.caller, game_id_of(call.path), seat_of(call.path))
+    names = await names_at(house.accounts, [hot.game])
+    return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": etag(hot.version)})
+
+
+async def refuse_other_version(house: House, call: KeyedCall[NoQuery, Any], game_id: str) -> None:
+    """Refuses a request whose If-Match names another version, unless it is the repetition of one that succeeded."""
+    wanted = header(call.headers, b"if-match")
+    if wanted is None:
+        return
+    hot = await games.known_game(house.tables, call.caller, game_id)
+    if has_etag(wanted, hot.version):
+        return
+    request = call.request
+    if await house.tables.log.receipt(game_id, request.principal, request.operation, request.key) is None:
+        raise Failed("version_mismatch")
+
+
+async def _shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
+    """Shows the game as the request left it, also when it is answered again later."""
+    if hot.version < outcome.last:
+        hot = await house.tables.fresh(hot.game.game_id)
+    game = games.at_version(hot, outcome.last)
+    names = await names_at(house.accounts, [game])
+    headers = {"etag": etag(game.version)} | replay_header(outcome)
+    return Answer(render_game(hot, game, caller.player_id, names), headers)
+
+
+def replay_header(outcome: Outcome) -> dict[str, str]:
+    """Marks the answer of a request that was carried out before."""
+    return {"idempotency-replayed": "true"} if outcome.replayed else {}
+
+
+def _rules(body: NewGameRequest) -> Ruleset:
+    if body.ruleset not in preset_names():
+        raise invalid("body", "/ruleset", "unknown_ruleset", f"Known are {', '.join(preset_names())}.")
+    for name in _PROTECTED:
+        if name in body.overrides:
+            raise invalid("body", f"/overrides/{name}", "not_overridable", "This belongs to the preset.")
+    try:
+        return ruleset_with(body.ruleset, body.overrides)
+    except FaultyRuleset as error:
+        faults = (Fault(fault.code, f"/overrides{fault.path}", fault.detail) for fault in error.faults)
+        raise FaultyRuleset(tuple(faults)) from None
+
+
+def _seat_plans(body: NewGameRequest, caller: Principal) -> tuple[SeatPlan, ...]:
+    plans: list[SeatPlan] = []
+    for number, seat in enumerate(body.seats):
+        match seat:
+            case YourSeat():
+                if any(plan.player_id for plan in plans):
+                    raise invalid("body", f"/seats/{number}", "second_own_seat", "A player has one seat at most.")
+                plans.append(SeatPlan("human", caller.player_id))
+            case BotSeat(level):
+                plans.append(SeatPlan("bot", level=level))
+            case OpenSeat():
+                plans.append(SeatPlan("open"))
+    return tuple(plans)

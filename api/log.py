@@ -1,0 +1,47 @@
+"""The log of a game: page by page, or as a stream."""
+
+from api.calls import Answer, Call
+from api.house import House
+from api.paths import game_id_of
+from api.problems import Failed
+from api.requests import header, invalid
+from api.shapes import EventPage, EventsQuery, StreamQuery
+from api.streams import EventStream, is_over, story
+from services.games import watched_game
+from services.rendering import names_at, render_event
+
+
+async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[EventPage]:
+    """Lists a game's events in order, as the caller sees them. They start with version 1 and have no holes."""
+    after, limit = call.query.after, call.query.limit
+    hot, seat = await watched_game(house.tables, call.caller, game_id_of(call.path))
+    names = await names_at(house.accounts, [hot.game])
+    items = tuple(render_event(recorded, seat, names) for recorded in hot.events[after : after + limit])
+    next_after = items[-1].version if items else after
+    return Answer(EventPage(items, next_after, hot.version))
+
+
+async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[EventStream | None]:
+    """Tells a game as it happens, by server-sent events: `id` is the version, `event` the kind, `data` the Event.
+
+    A stream starts after `Last-Event-ID`, or else after `after`, or else with the first event. Extra events without
+    an id are `hello`, `view`, `heartbeat` (after 15 quiet seconds) and `bye`. When the game is over the stream ends;
+    one that has nothing left to tell is answered with 204, which tells an EventSource not to come back.
+    """
+    if house.streams.is_draining:
+        raise Failed("shutting_down")
+    game_id = game_id_of(call.path)
+    hot, _ = await watched_game(house.tables, call.caller, game_id)
+    after = _resume_at(header(call.headers, b"last-event-id"), call.query.after)
+    if is_over(hot.game) and after >= hot.version:
+        return Answer(None, status=204)
+    chunks = story(house, call.caller, game_id, after, with_view=call.query.view)
+    return Answer(EventStream(chunks), {"x-accel-buffering": "no"})
+
+
+def _resume_at(last_event_id: str | None, after: int) -> int:
+    if last_event_id is None or last_event_id == "":
+        return after
+    if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 9:
+        raise invalid("header", "Last-Event-ID", "invalid_value", "The id of an event of this stream is its version.")
+    return int(last_event_id)

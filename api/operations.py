@@ -1,0 +1,181 @@
+"""The whole API on one table: what the routes are made from, and the OpenAPI document.
+
+What a handler's types say is not said again: the class of its call tells whether a token and an Idempotency-Key are
+needed and which query and body are read, its answer tells what is shown, its docstring describes it.
+"""
+
+import inspect
+from types import NoneType
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from api import about, lobby, log, pages, play, players
+from api.calls import Call, EmptyBody, Handler, KeyedCall, NoQuery
+
+Method: TypeAlias = Literal["GET", "POST", "PUT"]
+Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Reference", "Health"]
+
+TAGS: dict[Tag, str] = {
+    "Players": "Who plays. A guest gets a bearer token that speaks for them.",
+    "Games": "Opening games, finding them, sitting down, starting.",
+    "Play": "At the table: what one sees, what one is asked, what one answers.",
+    "Log": "Everything that happened in a game, page by page or as a stream.",
+    "Reference": "What this server knows: rulesets, bots, problems, bounds, this document.",
+    "Health": "For those who run the server.",
+}
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One operation. status: of success; headers: of that answer; also: other answers that are no problems."""
+
+    id: str
+    tag: Tag
+    method: Method
+    path: str
+    handler: Handler
+    status: int = 200
+    scope: Literal["play", "watch"] | None = None
+    headers: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
+    problems: tuple[str, ...] = ()
+    is_listed: bool = True
+
+    @property
+    def types(self) -> "Types":
+        """What the handler's annotations say: of the house, the call, and the answer."""
+        _, call_type, answer = get_type_hints(self.handler).values()
+        call = get_origin(call_type)
+        query, body = get_args(call_type)
+        shown = tuple(type_ for type_ in _members(get_args(answer)[0]) if type_ is not NoneType)
+        return Types(
+            query=query,
+            body=None if body is NoneType else body,
+            shown=shown[0],
+            has_caller=issubclass(call, Call),
+            is_keyed=issubclass(call, KeyedCall),
+        )
+
+    @property
+    def problem_codes(self) -> tuple[str, ...]:
+        """Every problem that the operation may answer, its own and those that go with its types."""
+        types = self.types
+        body = ("malformed_json", "payload_too_large", "unsupported_media_type")
+        return (
+            *(("invalid_request",) if types.body or types.has_query else ()),
+            *(body if types.body else ()),
+            *(("idempotency_key_required", "idempotency_key_reused") if types.is_keyed else ()),
+            *(("unauthenticated", "insufficient_scope") if types.has_caller else ()),
+            *self.problems,
+            *(("unavailable",) if types.has_caller or types.body else ()),
+            "internal_error",
+        )
+
+    @property
+    def description(self) -> str:
+        """The handler's docstring."""
+        return inspect.getdoc(self.handler) or ""
+
+
+class Types(Struct, frozen=True):
+    """The types of an operation's parts. body: None where none is read."""
+
+    query: type[Any]
+    body: type[Any] | None
+    shown: Any
+    has_caller: bool
+    is_keyed: bool
+
+    @property
+    def is_body_optional(self) -> bool:
+        """Tells whether nothing at all may be sent."""
+        return self.body is EmptyBody
+
+    @property
+    def has_query(self) -> bool:
+        """Tells whether the operation has query parameters."""
+        return self.query is not NoQuery
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if NoneType in get_args(annotation) else (annotation,)
+
+
+_GAME = "/v1/games/{game_id}"
+_WATCHED = ("game_not_found", "not_seated")
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        id="createGuest", tag="Players", method="POST", path="/v1/players", handler=players.create_guest,
+        status=201, headers=("Location", "RateLimit", "RateLimit-Policy"), problems=("rate_limited",),
+    ),
+    Operation(id="getMe", tag="Players", method="GET", path="/v1/me", handler=players.get_me, scope="watch"),
+    Operation(
+        id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game, scope="play",
+        status=201, headers=("Location", "ETag", "Idempotency-Replayed"), problems=("busy",),
+    ),
+    Operation(
+        id="listGames", tag="Games", method="GET", path="/v1/games", handler=lobby.list_games, scope="watch",
+    ),
+    Operation(
+        id="getGame", tag="Games", method="GET", path=_GAME, handler=lobby.get_game, scope="watch",
+        headers=("ETag",), reads=("If-None-Match",), also=(304,), problems=("game_not_found",),
+    ),
+    Operation(
+        id="startGame", tag="Games", method="POST", path=f"{_GAME}/start", handler=lobby.start_game, scope="play",
+        headers=("ETag", "Idempotency-Replayed"), reads=("If-Match",),
+        problems=("game_not_found", "not_your_game", "seats_open", "already_started", "busy", "version_mismatch"),
+    ),
+    Operation(
+        id="takeSeat", tag="Games", method="PUT", path=f"{_GAME}/seats/{{seat}}", handler=lobby.take_seat,
+        scope="play", headers=("ETag",),
+        problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", "busy"),
+    ),
+    Operation(
+        id="getView", tag="Play", method="GET", path=f"{_GAME}/view", handler=play.get_view, scope="watch",
+        headers=("ETag",), reads=("If-None-Match",), also=(304,), problems=_WATCHED,
+    ),
+    Operation(
+        id="getDecisions", tag="Play", method="GET", path=f"{_GAME}/decisions", handler=play.get_decisions,
+        scope="play", problems=_WATCHED,
+    ),
+    Operation(
+        id="makeMove", tag="Play", method="POST", path=f"{_GAME}/moves", handler=play.make_move, scope="play",
+        status=201, headers=("Location", "ETag", "Idempotency-Replayed", "Preference-Applied"),
+        reads=("If-Match", "Prefer"),
+        problems=(
+            *_WATCHED, "not_your_decision", "decision_closed", "not_your_turn", "illegal_move", "game_not_started",
+            "game_finished", "busy", "version_mismatch",
+        ),
+    ),
+    Operation(
+        id="listEvents", tag="Log", method="GET", path=f"{_GAME}/events", handler=log.get_events, scope="watch",
+        problems=_WATCHED,
+    ),
+    Operation(
+        id="streamEvents", tag="Log", method="GET", path=f"{_GAME}/stream", handler=log.stream_events,
+        scope="watch", reads=("Last-Event-ID",), also=(204,), problems=(*_WATCHED, "shutting_down"),
+    ),
+    Operation(
+        id="listRulesets", tag="Reference", method="GET", path="/v1/rulesets", handler=about.list_rulesets,
+    ),
+    Operation(
+        id="getRuleset", tag="Reference", method="GET", path="/v1/rulesets/{name}", handler=about.get_ruleset,
+        problems=("ruleset_not_found",),
+    ),
+    Operation(id="listBots", tag="Reference", method="GET", path="/v1/bots", handler=about.list_bots),
+    Operation(
+        id="listProblems", tag="Reference", method="GET", path="/v1/problems", handler=about.list_problems,
+    ),
+    Operation(id="getMeta", tag="Reference", method="GET", path="/v1/meta", handler=about.get_meta),
+    Operation(id="isAlive", tag="Health", method="GET", path="/health/live", handler=about.is_alive),
+    Operation(id="isReady", tag="Health", method="GET", path="/health/ready", handler=about.is_ready, also=(503,)),
+    Operation(
+        id="getOpenApi", tag="Reference", method="GET", path="/openapi.json", handler=pages.get_openapi,
+        is_listed=False,
+    ),
+    Operation(
+        id="getDocs", tag="Reference", method="GET", path="/docs", handler=pages.get_docs, is_listed=False,
+    ),
+)  # fmt: skip

@@ -1,0 +1,24 @@
+"""The documents that describe this API: for programs and for people."""
+
+from functools import cache
+from importlib.resources import files
+
+from api.calls import Answer, NoQuery, OpenCall, Text
+from api.house import House
+
+
+async def get_openapi(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Text]:
+    """Gives the OpenAPI 3.1 document."""
+    from api.openapi import document_text  # the table of operations holds this very function
+
+    return Answer(Text(document_text().encode(), "application/json"))
+
+
+async def get_docs(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Text]:
+    """Shows the document as a page that can also send requests; it loads nothing from elsewhere."""
+    return Answer(Text(_page(), "text/html; charset=utf-8"))
+
+
+@cache
+def _page() -> bytes:
+    return (files("api") / "docs" / "index.html").read_bytes()

@@ -1,0 +1,73 @@
+"""At the table: the view, the open decisions, moves."""
+
+from api.calls import Answer, Call, KeyedCall, NoQuery
+from api.house import House
+from api.lobby import refuse_other_version, replay_header
+from api.paths import game_id_of
+from api.requests import etag, has_etag, header, prefers_representation
+from api.shapes import DecisionList, MoveRequest, MoveResult
+from domain.events import SeatChanged
+from domain.view import View
+from services import games
+from services.rendering import move_id, names_at, render_decisions, render_event, render_view
+from services.tables import Hot
+
+
+async def get_view(house: House, call: Call[NoQuery, None]) -> Answer[View | None]:
+    """Shows the table as the caller sees it: everything public, and at their own seat the hand and the decisions."""
+    hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
+    tag = etag(hot.version)
+    if has_etag(header(call.headers, b"if-none-match"), hot.version):
+        return Answer(None, {"etag": tag}, 304)
+    names = await names_at(house.accounts, [hot.game])
+    return Answer(render_view(hot, seat, names), {"etag": tag})
+
+
+async def get_decisions(house: House, call: Call[NoQuery, None]) -> Answer[DecisionList]:
+    """Lists what the caller is asked now. Every option is a complete move that can be sent as it stands."""
+    hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
+    if seat is None:
+        raise games.NotSeated
+    return Answer(DecisionList(hot.game.game_id, hot.version, render_decisions(hot, seat)))
+
+
+async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answer[MoveResult]:
+    """Answers a decision. The id of the decision says which question is meant, so a late answer does no harm.
+
+    The events are those of the move itself, as the caller sees them; what others do next comes by events or stream.
+    """
+    game_id = game_id_of(call.path)
+    await refuse_other_version(house, call, game_id)
+    hot, seat, outcome = await games.make_move(
+        house.tables, call.caller, game_id, call.body.decision_id, call.body.move, call.request
+    )
+    if hot.version < outcome.last:
+        hot = await house.tables.fresh(game_id)
+    written = hot.events[outcome.first - 1 : outcome.last]
+    wants_view = prefers_representation(call.headers)
+    named = wants_view or any(isinstance(recorded.event, SeatChanged) for recorded in written)
+    names = await names_at(house.accounts, [hot.game]) if named else {}
+    result = MoveResult(
+        move_id=move_id(outcome.command_id),
+        version=outcome.last,
+        events=tuple(render_event(recorded, seat, names) for recorded in written),
+        view=render_view(_as_it_was(hot, outcome.last), seat, names) if wants_view else None,
+    )
+    headers = {
+        "etag": etag(outcome.last),
+        "location": f"/v1/games/{game_id}/events?after={outcome.first - 1}&limit={max(1, len(written))}",
+        **replay_header(outcome),
+    }
+    if wants_view:
+        headers["preference-applied"] = "return=representation"
+    return Answer(result, headers)
+
+
+def _as_it_was(hot: Hot, version: int) -> Hot:
+    """Gives a game with its events up to one version, so that a repeated answer shows the same table."""
+    if version == hot.version:
+        return hot
+    then = Hot()
+    then.state = games.at_version(hot, version)
+    then.events = hot.events[:version]
+    return then

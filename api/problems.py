@@ -1,0 +1,181 @@
+"""Every way in which a request can fail, as RFC 9457 problems: one table of codes, one of who raises which.
+
+A problem tells what the caller may know anyway: no refusal carries a hidden card, and a game that is private to others
+is reported exactly like one that does not exist.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.reasons import REASONS
+from domain import refusals as r
+from domain.faults import FaultyRuleset
+from domain.refusals import Reason, Refused, RuleBroken
+from services.games import NotSeated, NotYourDecision, NotYourGame
+from services.ports import Unavailable
+from services.tables import Busy, GameNotFound, KeyReused
+
+Place: TypeAlias = Literal["body", "query", "header", "path"]
+
+
+class Kind(Struct, frozen=True):
+    """A kind of problem. retry_after_s: where sending the same request again later may help."""
+
+    status: int
+    title: str
+    meaning: str
+    retry_after_s: int | None = None
+
+
+KINDS: dict[str, Kind] = {
+    "bad_request": Kind(400, "Bad request", "The request is not proper HTTP, for example its Host."),
+    "malformed_json": Kind(400, "Malformed JSON", "The body is not JSON in UTF-8."),
+    "idempotency_key_required": Kind(
+        400, "Idempotency-Key required", "This request needs an Idempotency-Key of 1 to 128 printable characters."
+    ),
+    "unauthenticated": Kind(401, "Unauthenticated", "A bearer token is missing, unknown or revoked."),
+    "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
+    "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
+    "not_your_decision": Kind(403, "Not your decision", "The question is asked to another seat."),
+    "not_your_game": Kind(403, "Not your game", "Only the player who opened the game may do this."),
+    "not_found": Kind(404, "Not found", "There is nothing at this path."),
+    "game_not_found": Kind(404, "Game not found", "There is no such game, or it is private to others."),
+    "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
+    "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
+    "method_not_allowed": Kind(405, "Method not allowed", "This path knows other methods; see the header Allow."),
+    "payload_too_large": Kind(413, "Payload too large", "The body is larger than the bound in /v1/meta."),
+    "unsupported_media_type": Kind(415, "Unsupported media type", "Bodies are sent as application/json."),
+    "decision_closed": Kind(
+        409, "Decision closed", "The question was answered or has changed; read the decisions again."
+    ),
+    "seat_taken": Kind(409, "Seat taken", "Somebody else sits there, or the caller sits elsewhere in this game."),
+    "seats_open": Kind(409, "Seats open", "A game starts with every seat taken."),
+    "already_started": Kind(409, "Already started", "Seats are taken and games are started only while they wait."),
+    "game_not_started": Kind(409, "Game not started", "The game still waits for its start."),
+    "game_finished": Kind(409, "Game finished", "The game is over."),
+    "not_your_turn": Kind(409, "Not your turn", "That move belongs to the player in turn."),
+    "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
+    "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
+    "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
+    "idempotency_key_reused": Kind(422, "Idempotency-Key reused", "The key belongs to another request of this player."),
+    "rate_limited": Kind(429, "Rate limited", "Too many requests of this kind; see Retry-After.", 1),
+    "internal_error": Kind(500, "Internal error", "A fault of the server; the request id finds it in the log."),
+    "busy": Kind(503, "Busy", "The game changed under every try; send the request again.", 1),
+    "unavailable": Kind(
+        503, "Unavailable", "The database cannot be reached; with its Idempotency-Key a write can be repeated.", 1
+    ),
+    "shutting_down": Kind(503, "Shutting down", "This process is about to end; another one answers.", 1),
+}
+
+REFUSALS: dict[type[RuleBroken], str] = {
+    r.IllegalMove: "illegal_move",
+    r.DecisionClosed: "decision_closed",
+    r.NotYourTurn: "not_your_turn",
+    r.GameNotStarted: "game_not_started",
+    r.GameFinished: "game_finished",
+    r.AlreadyStarted: "already_started",
+    r.SeatTaken: "seat_taken",
+    r.SeatNotFound: "seat_not_found",
+    r.SeatsOpen: "seats_open",
+    r.Outdated: "decision_closed",
+}
+
+EXCEPTIONS: dict[type[Exception], str] = {
+    GameNotFound: "game_not_found",
+    NotSeated: "not_seated",
+    NotYourDecision: "not_your_decision",
+    NotYourGame: "not_your_game",
+    KeyReused: "idempotency_key_reused",
+    FaultyRuleset: "invalid_request",
+    Busy: "busy",
+    Unavailable: "unavailable",
+}
+
+
+class FieldError(Struct, frozen=True, rename={"place": "in"}):
+    """One fault of a request. pointer: JSON Pointer into the body, or the name of a parameter or header."""
+
+    place: Place
+    pointer: str
+    code: str
+    detail: str
+
+
+class Problem(Struct, frozen=True):
+    """An RFC 9457 problem. reason: of an illegal move; readings: what an ambiguous wild could stand for."""
+
+    type: str
+    title: str
+    status: Annotated[int, Meta(ge=400, le=599)]
+    code: str
+    detail: str
+    instance: str
+    request_id: str
+    reason: Reason | None
+    errors: tuple[FieldError, ...]
+    current_version: int | None
+    readings: tuple[str, ...] | UnsetType = UNSET
+
+
+class Failed(Exception):
+    """A request that ends as a problem of kind `code`; `detail` is said instead of the kind's meaning."""
+
+    def __init__(
+        self,
+        code: str,
+        detail: str = "",
+        *,
+        errors: tuple[FieldError, ...] = (),
+        reason: Reason | None = None,
+        readings: tuple[str, ...] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail = detail or KINDS[code].meaning
+        self.errors = errors
+        self.reason = reason
+        self.readings = readings
+        self.headers = dict(headers or {})
+
+
+def failure_of(error: Exception) -> Failed:
+    """Finds the problem for whatever a use-case raised; an error that no table knows is an internal one."""
+    match error:
+        case Failed():
+            return error
+        case Refused(broken=r.IllegalMove(reason, readings)):
+            return Failed("illegal_move", REASONS[reason], reason=reason, readings=readings)
+        case Refused(broken=broken):
+            return Failed(REFUSALS[type(broken)])
+        case FaultyRuleset(faults=faults):
+            errors = tuple(FieldError("body", fault.path, fault.code, fault.detail) for fault in faults)
+            return Failed("invalid_request", errors[0].detail, errors=errors)
+        case _:
+            return Failed(EXCEPTIONS.get(type(error), "internal_error"))
+
+
+def problem_of(failure: Failed, *, instance: str, request_id: str, current_version: int | None) -> Problem:
+    """Writes a failure as the body of its answer."""
+    kind = KINDS[failure.code]
+    return Problem(
+        type=f"/v1/problems#{failure.code}",
+        title=kind.title,
+        status=kind.status,
+        code=failure.code,
+        detail=failure.detail,
+        instance=instance,
+        request_id=request_id,
+        reason=failure.reason,
+        errors=failure.errors,
+        current_version=current_version,
+        readings=failure.readings or UNSET,
+    )
+
+
+def headers_of(failure: Failed) -> dict[str, str]:
+    """Gives the headers that belong to a failure."""
+    retry_after = KINDS[failure.code].retry_after_s
+    return ({} if retry_after is None else {"retry-after": str(retry_after)}) | failure.headers

@@ -1,0 +1,145 @@
+"""Reading a request: strictly, within bounds, and with every fault named by its place."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from hashlib import sha256
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from api.problems import Failed, FieldError, Place
+from services.ports import KeyedRequest
+
+MAX_BODY = 64 * 1024
+MAX_DEPTH = 16
+MAX_KEY = 128
+
+T = TypeVar("T")
+Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
+Receive: TypeAlias = Callable[[], Awaitable[Any]]
+
+
+class Disconnected(Exception):
+    """The client left before its request was complete."""
+
+
+def header(headers: Headers, name: bytes) -> str | None:
+    """Gives a header's value by its lower-case name."""
+    for key, value in headers:
+        if key == name:
+            return value.decode("latin-1")
+    return None
+
+
+async def read_body(headers: Headers, receive: Receive) -> bytes:
+    """Reads the whole body; a larger one than allowed is left unread and closes the connection."""
+    announced = header(headers, b"content-length")
+    if announced is not None and announced.isdigit() and int(announced) > MAX_BODY:
+        raise _too_large()
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise _too_large()
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T], *, optional: bool) -> T:
+    """Decodes a body of exactly that shape; nothing at all counts as `{}` where the body is optional."""
+    if not body and optional:
+        return decoder.decode(b"{}")
+    media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not re.fullmatch(r"application/[\w.-]+\+json", media_type):
+        raise Failed("unsupported_media_type")
+    if _is_too_deep(body):
+        raise invalid("body", "", "too_deep", f"Nested deeper than {MAX_DEPTH} levels.")
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise _shape_failure("body", str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Failed("malformed_json") from None
+
+
+def decode_query(query: bytes, type_: type[T]) -> T:
+    """Decodes a query string; every parameter at most once, none that the operation does not know."""
+    given: dict[str, str] = {}
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name in given:
+            raise invalid("query", name, "repeated", "Given more than once.")
+        given[name] = value
+    try:
+        return msgspec.convert(given, type_, strict=False)
+    except msgspec.ValidationError as error:
+        raise _shape_failure("query", str(error)) from None
+
+
+def keyed_request(
+    headers: Headers, operation: str, principal: str, method: str, path: str, body: bytes
+) -> KeyedRequest:
+    """Names a request that may be repeated, by its Idempotency-Key."""
+    key = (header(headers, b"idempotency-key") or "").strip()
+    if len(key) >= 2 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    if not 1 <= len(key) <= MAX_KEY or not all(" " <= letter <= "~" for letter in key):
+        raise Failed("idempotency_key_required")
+    fingerprint = sha256(b"\n".join((method.encode(), path.encode(), body))).digest()
+    return KeyedRequest(principal, operation, key, fingerprint)
+
+
+def has_etag(value: str | None, version: int) -> bool:
+    """Tells whether an If-Match or If-None-Match header names this version."""
+    if value is None:
+        return False
+    tags = [tag.strip().removeprefix("W/") for tag in value.split(",")]
+    return "*" in tags or etag(version) in tags
+
+
+def etag(version: int) -> str:
+    """Writes a version as an entity tag."""
+    return f'"v{version}"'
+
+
+def prefers_representation(headers: Headers) -> bool:
+    """Tells whether the answer of a move shall hold the view after it."""
+    wishes = (header(headers, b"prefer") or "").replace(";", ",").split(",")
+    return "return=representation" in (wish.replace(" ", "").lower() for wish in wishes)
+
+
+def invalid(place: Place, pointer: str, code: str, detail: str) -> Failed:
+    """Builds the problem of a request with one fault."""
+    return Failed("invalid_request", detail, errors=(FieldError(place, pointer, code, detail),))
+
+
+def _shape_failure(place: Place, message: str) -> Failed:
+    """Turns msgspec's "Expected `int`, got `str` - at `$.seats[0].level`" into a fault with its place."""
+    detail, _, where = message.partition(" - at `$")
+    pointer = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
+    named = re.search(r"(?:unknown|missing required) field `(.*)`", detail)
+    pointer += f"/{named[1]}" if named else ""
+    code = "unknown_field" if "unknown field" in detail else "missing" if "missing" in detail else "invalid_value"
+    return invalid(place, pointer if place == "body" else pointer.lstrip("/"), code, f"{detail}.")
+
+
+def _is_too_deep(body: bytes) -> bool:
+    if body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", body)):
+        depth += 1 if bracket in b"{[" else -1
+        if depth > MAX_DEPTH:
+            return True
+    return False
+
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.?)*+(?:"|\Z)', re.DOTALL)  # an unclosed one too, so that it stays linear
+_BRACKETS = re.compile(rb"[\[\]{}]")
+
+
+def _too_large() -> Failed:
+    return Failed("payload_too_large", headers={"connection": "close"})

@@ -1,0 +1,130 @@
+"""From the table of operations to the routes of the framework."""
+
+import logging
+import re
+from typing import Any
+
+from litestar import Litestar, Request
+from litestar.exceptions import HTTPException
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import Method
+from msgspec.json import Decoder
+
+from api.calls import Call, KeyedCall, OpenCall
+from api.house import House
+from api.operations import OPERATIONS, Operation, Types
+from api.problems import Failed, failure_of
+from api.replies import Reply, problem_reply, reply
+from api.requests import Disconnected, decode_body, decode_query, header, keyed_request, read_body
+from domain.refusals import Refused
+from services.ports import Principal
+
+_log = logging.getLogger(__name__)
+
+_STATUSES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "payload_too_large"}
+
+
+def application(house: House) -> Litestar:
+    """Builds the API on its house."""
+    return Litestar(
+        route_handlers=[
+            # OPTIONS first: the framework makes its own for a path that has none yet.
+            *(_options(path) for path in dict.fromkeys(operation.path for operation in OPERATIONS)),
+            *(_route(house, operation) for operation in OPERATIONS),
+        ],
+        exception_handlers={Exception: _on_exception},
+        openapi_config=None,
+        logging_config=None,
+    )
+
+
+def _route(house: House, operation: Operation) -> HTTPRouteHandler:
+    types, handler = operation.types, operation.handler
+    decoder: Decoder[Any] = Decoder(types.body)
+
+    async def endpoint(request: Request[Any, Any, Any]) -> Reply:
+        try:
+            call = await _call(house, operation, types, decoder, request)
+            return reply(await handler(house, call), operation.status)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
+            return await _failed(house, request, error)
+
+    methods: list[Method] = ["GET", "HEAD"] if operation.method == "GET" else [operation.method]
+    path = _framework_path(operation.path)
+    return HTTPRouteHandler(path, http_method=methods, name=operation.id, status_code=operation.status)(endpoint)
+
+
+def _options(path: str) -> HTTPRouteHandler:
+    async def endpoint(request: Request[Any, Any, Any]) -> Reply:
+        return Reply(204, {"allow": ", ".join(_allowed(request.scope["path"]))}, b"")
+
+    return HTTPRouteHandler(_framework_path(path), http_method="OPTIONS", status_code=200)(endpoint)
+
+
+def _framework_path(path: str) -> str:
+    return re.sub(r"\{(\w+)\}", r"{\1:str}", path)
+
+
+async def _call(
+    house: House, operation: Operation, types: Types, decoder: Decoder[Any], request: Request[Any, Any, Any]
+) -> OpenCall[Any, Any]:
+    """Reads a request in the order in which it can fail: who, what, how."""
+    scope = request.scope
+    headers = scope["headers"]
+    caller = await _caller(house, headers, operation.scope) if types.has_caller else None
+    raw = b"" if types.body is None else await read_body(headers, request.receive)
+    body = None if types.body is None else decode_body(raw, headers, decoder, optional=types.is_body_optional)
+    client = scope["client"]
+    parts: dict[str, Any] = {
+        "path": scope["path_params"],
+        "query": decode_query(scope["query_string"], types.query),
+        "body": body,
+        "headers": headers,
+        "address": client[0] if client else "",
+    }
+    if caller is None:
+        return OpenCall(**parts)
+    if not types.is_keyed:
+        return Call(**parts, caller=caller)
+    keyed = keyed_request(headers, operation.id, caller.player_id, operation.method, scope["path"], raw)
+    return KeyedCall(**parts, caller=caller, request=keyed)
+
+
+async def _caller(house: House, headers: Any, scope: str | None) -> Principal:
+    scheme, _, token = (header(headers, b"authorization") or "").partition(" ")
+    caller = await house.callers.find(token.strip()) if scheme.lower() == "bearer" else None
+    if caller is None:
+        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+    if scope is not None and scope not in caller.scopes:
+        raise Failed("insufficient_scope", f"This needs a token with the scope {scope}.")
+    return caller
+
+
+async def _failed(house: House, request: Request[Any, Any, Any], error: Exception) -> Reply:
+    """Answers a failure, with the game's version where the game refused the request."""
+    failure = failure_of(error)
+    if failure.code == "internal_error" and not isinstance(error, Disconnected):
+        _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    version = None
+    if isinstance(error, Refused) or failure.code == "version_mismatch":
+        version = (await house.tables.fresh(request.scope["path_params"]["game_id"])).version
+    return problem_reply(failure, request.scope, version)
+
+
+def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
+    """Answers what the framework found before any endpoint: an unknown path, another method, a strange Host."""
+    if not isinstance(error, HTTPException) or error.status_code not in _STATUSES:
+        _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+        return problem_reply(Failed("internal_error"), request.scope)
+    code = _STATUSES[error.status_code]
+    headers = {"allow": ", ".join(_allowed(request.scope["path"]))} if code == "method_not_allowed" else None
+    return problem_reply(Failed(code, headers=headers), request.scope)
+
+
+def _allowed(path: str) -> list[str]:
+    """Lists the methods of a path."""
+    methods = {"OPTIONS"}
+    for operation in OPERATIONS:
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", operation.path), path.rstrip("/")):
+            methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
+    return sorted(methods)

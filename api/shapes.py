@@ -1,0 +1,198 @@
+"""Bodies and parameters that only the HTTP surface knows. What comes from the domain is shown as the domain has it."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from domain.commands import Level, Move, Spectators, Visibility
+from domain.ruleset import Players
+from domain.state import Status
+from domain.view import DecisionView, View
+from services.rendering import EventBody, GameBody
+
+MAX_NAME = 40
+MAX_CLAIM_WINDOW_S = 120
+MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
+MAX_BOT_DELAY_MS = 5_000
+EVENTS_AT_MOST = 500
+GAMES_AT_MOST = 100
+
+
+class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A guest to be. The name is shown to others; it need not be unique."""
+
+    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
+
+
+class NewPace(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long the table waits. claims: `early` closes the window when all have answered, `full` at its time."""
+
+    claim_window_s: Annotated[int, Meta(ge=0, le=MAX_CLAIM_WINDOW_S)] = 5
+    turn_s: Annotated[int, Meta(ge=MIN_TURN_S, le=MAX_TURN_S)] = 60
+    bot_delay_ms: Annotated[int, Meta(ge=0, le=MAX_BOT_DELAY_MS)] = 0
+    claims: Literal["early", "full"] = "early"
+
+
+class _NewSeat(Struct, frozen=True, forbid_unknown_fields=True, tag_field="controller"):
+    """Who sits on a seat from the start."""
+
+
+class YourSeat(_NewSeat, frozen=True, tag="you"):
+    """The caller's own seat; a game has at most one."""
+
+
+class BotSeat(_NewSeat, frozen=True, tag="bot"):
+    """A bot."""
+
+    level: Level = "normal"
+
+
+class OpenSeat(_NewSeat, frozen=True, tag="open"):
+    """Free for whoever takes it."""
+
+
+NewSeat: TypeAlias = YourSeat | BotSeat | OpenSeat
+
+
+class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A game to be opened: a preset, what differs from it, and who sits where."""
+
+    ruleset: str
+    seats: tuple[NewSeat, ...]
+    overrides: dict[str, Any] = {}
+    visibility: Visibility = "public"
+    spectators: Spectators = "public"
+    pace: NewPace = NewPace()
+
+
+class MoveRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to one decision: any of its options, or a move of one's own."""
+
+    decision_id: str
+    move: Move
+
+
+class MoveResult(Struct, frozen=True):
+    """What a move led to at once. view: the table after it, on `Prefer: return=representation`."""
+
+    move_id: str
+    version: int
+    events: tuple[EventBody, ...]
+    view: View | None
+
+
+class PlayerCreated(Struct, frozen=True):
+    """A new player. The token is shown this once."""
+
+    player_id: str
+    name: str
+    token: str
+
+
+class Me(Struct, frozen=True):
+    """Whom the token speaks for, and what it may do."""
+
+    player_id: str
+    name: str
+    scopes: tuple[str, ...]
+
+
+class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which games to list."""
+
+    status: Annotated[Status | None, Meta(description="games in this state only")] = None
+    mine: Annotated[bool, Meta(description="only games where the caller has a seat")] = False
+    ruleset: Annotated[str | None, Meta(description="only games of this preset")] = None
+    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
+    limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20
+
+
+class GamePage(Struct, frozen=True):
+    """Games, the newest first. A page may be short while `next_cursor` is not null: more may follow."""
+
+    items: tuple[GameBody, ...]
+    next_cursor: str | None
+
+
+class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which events to read."""
+
+    after: Annotated[int, Meta(ge=0, le=2**31 - 1, description="the last version already known")] = 0
+    limit: Annotated[int, Meta(ge=1, le=EVENTS_AT_MOST)] = 200
+
+
+class EventPage(Struct, frozen=True):
+    """Events in order. next_after: `after` of the next page; head_version: the game's last version."""
+
+    items: tuple[EventBody, ...]
+    next_after: int
+    head_version: int
+
+
+class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a stream begins and what it shows."""
+
+    after: Annotated[
+        int, Meta(ge=0, le=2**31 - 1, description="the last version already known; Last-Event-ID goes before it")
+    ] = 0
+    view: Annotated[bool, Meta(description="adds an event `view` after each batch")] = False
+
+
+class DecisionList(Struct, frozen=True):
+    """The caller's open decisions at one version of the game."""
+
+    game_id: str
+    version: int
+    items: tuple[DecisionView, ...]
+
+
+class RulesetSummary(Struct, frozen=True):
+    """A preset in short. rounds: how many contracts it has."""
+
+    name: str
+    source: str
+    players: Players
+    rounds: int
+
+
+class RulesetList(Struct, frozen=True):
+    """The presets, by name."""
+
+    items: tuple[RulesetSummary, ...]
+
+
+class BotLevel(Struct, frozen=True):
+    """A strength of bots."""
+
+    level: Level
+    description: str
+
+
+class BotList(Struct, frozen=True):
+    """The bots that can sit at a table."""
+
+    items: tuple[BotLevel, ...]
+
+
+class ProblemKind(Struct, frozen=True):
+    """A kind of problem that this API can answer."""
+
+    type: str
+    code: str
+    status: int
+    title: str
+    detail: str
+
+
+class ReasonText(Struct, frozen=True):
+    """Why a move can be illegal."""
+
+    reason: str
+    detail: str
+
+
+class ProblemCatalogue(Struct, frozen=True):
+    """Every problem code, and every reason of `illegal_move`."""
+
+    items: tuple[ProblemKind, ...]
+    reasons: tuple[ReasonText, ...]

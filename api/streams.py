@@ -1,0 +1,174 @@
+"""Server-sent events: a game told to one viewer as it happens, from any version on.
+
+A stream is woken by the feed and reads the game itself, so what the bus lost or repeated is sent once and in order. It
+holds nothing back for a slow client: what is not sent yet stays in the game.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from domain.state import Game
+from services.games import watched_game
+from services.ports import Principal, Unavailable
+from services.rendering import names_at, render_event, render_view, seat_held_by
+from services.tables import Hot
+
+if TYPE_CHECKING:
+    from api.house import House
+
+BATCH = 100  # events sent in one piece
+RETRY_MS = 1_000  # after which a client that was told goodbye comes back
+SEND_S = 30.0  # a client that takes nothing for so long is let go
+_encode = msgspec.json.Encoder().encode
+
+
+class Hello(Struct, frozen=True):
+    """The first event of a stream. version: the game's last one; after: the stream tells what came after it."""
+
+    game_id: str
+    version: int
+    after: int
+
+
+class Heartbeat(Struct, frozen=True):
+    """A sign of life. version: of the last event that was sent."""
+
+    version: int
+
+
+class Bye(Struct, frozen=True):
+    """The last event of a stream. A client comes back after `retry_ms`, unless the game is over."""
+
+    reason: Literal["game_over", "shutting_down"]
+    retry_ms: int = RETRY_MS
+
+
+class EventStream(Struct, frozen=True):
+    """A body that is written as its chunks come."""
+
+    chunks: AsyncGenerator[bytes, None]
+
+
+class Streams:
+    """The open streams of one process, and whether it is about to end."""
+
+    def __init__(self, heartbeat_s: float = 15.0) -> None:
+        self.heartbeat_s = heartbeat_s
+        self.is_draining = False
+        self._open: set[asyncio.Event] = set()
+
+    @contextmanager
+    def opened(self, news: asyncio.Event) -> Iterator[None]:
+        """Counts a stream as open; `news` wakes it when it has to say goodbye."""
+        self._open.add(news)
+        try:
+            yield
+        finally:
+            self._open.discard(news)
+
+    def drain(self) -> None:
+        """Lets every stream say goodbye; called in the event loop."""
+        self.is_draining = True
+        for news in self._open:
+            news.set()
+
+
+async def story(
+    house: "House", caller: Principal, game_id: str, after: int, *, with_view: bool
+) -> AsyncGenerator[bytes, None]:
+    """Tells a game from version `after` + 1 on, until it is over, the process ends or the reader leaves."""
+    streams, sent = house.streams, after
+    async with house.feed.watch(game_id) as news:
+        with streams.opened(news):
+            hot, _ = await watched_game(house.tables, caller, game_id)
+            yield _extra("hello", Hello(game_id, hot.version, after))
+            view_due = with_view
+            while True:
+                news.clear()
+                try:
+                    hot = await house.tables.fresh(game_id)
+                    while sent < hot.version or view_due:
+                        chunk, sent = await _next_batch(house, hot, caller, sent, with_view=with_view)
+                        view_due = False
+                        yield chunk
+                except Unavailable:
+                    pass  # the feed wakes again when the log is back
+                if sent >= hot.version and is_over(hot.game):
+                    yield _bye(Bye("game_over"))
+                    return
+                if streams.is_draining:
+                    yield _bye(Bye("shutting_down"))
+                    return
+                if not await _is_set_within(news, streams.heartbeat_s):
+                    yield _extra("heartbeat", Heartbeat(sent))
+
+
+def is_over(game: Game) -> bool:
+    """Tells whether nothing more can happen in a game."""
+    return game.status in ("finished", "cancelled")
+
+
+async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *, with_view: bool) -> tuple[bytes, int]:
+    """Writes the next events and, where wanted and nothing more is waiting, the view after them."""
+    names = await names_at(house.accounts, [hot.game])
+    upto = min(hot.version, sent + BATCH)
+    seat = seat_held_by(hot.game, caller.player_id)
+    pieces = []
+    for recorded in hot.events[sent:upto]:
+        event = render_event(recorded, seat, names)
+        pieces.append(b"id: %d\nevent: %s\ndata: %s\n\n" % (event.version, event.kind.encode(), _encode(event)))
+    if with_view and upto == hot.version:
+        pieces.append(b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names)))
+    return b"".join(pieces), max(sent, upto)
+
+
+def _bye(bye: Bye) -> bytes:
+    return b"retry: %d\n" % bye.retry_ms + _extra("bye", bye)
+
+
+def _extra(kind: str, data: Struct) -> bytes:
+    """Writes an event without an id: it is no part of the game."""
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode(data))
+
+
+async def _is_set_within(news: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await news.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def send_story(chunks: AsyncGenerator[bytes, None], receive: Any, send: Any) -> None:
+    """Sends the chunks as a response body until they end or the client is gone; either way nothing stays behind."""
+    writing = asyncio.create_task(_write(chunks, send))
+    leaving = asyncio.create_task(_client_is_gone(receive))
+    try:
+        await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (writing, leaving):
+            task.cancel()
+        await asyncio.gather(writing, leaving, return_exceptions=True)
+    if writing.done() and not writing.cancelled() and (error := writing.exception()):
+        raise error
+
+
+async def _write(chunks: AsyncGenerator[bytes, None], send: Any) -> None:
+    try:
+        async for chunk in chunks:
+            async with asyncio.timeout(SEND_S):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        await chunks.aclose()
+
+
+async def _client_is_gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
