@@ -1,28 +1,41 @@
 """The composition root: the ports, wired to their engines."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from msgspec import Struct
 
+from infra.bus.reader import RedisBusReader
+from infra.jobs import open_jobs
 from infra.postgres.accounts import PostgresAccounts, PostgresReservations
 from infra.postgres.database import Database
 from infra.postgres.log import PostgresLog
 from infra.postgres.poke import Poke
+from infra.postgres.relay import generation
 from infra.postgres.secrets import PostgresSecrets
 from infra.postgres.work import PostgresWork
+from infra.presence import Presence
 from infra.settings import Settings
-from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
+from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
 
 
 class Services(Struct, frozen=True, kw_only=True):
-    """What a process of the roof works with."""
+    """What a process of the roof works with.
+
+    processes: tells whether a worker, a relay and a clock are alive. settle: returns when no append or poke is under
+    way; a loop that is about to stand still calls it.
+    """
 
     log: GameLog
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
     work: WorkList
+    jobs: Jobs
+    bus: BusReader
+    processes: Callable[[], Awaitable[dict[str, bool]]]
+    settle: Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -34,15 +47,26 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     database = Database(settings.database_url, size=connections, name=name)
     poke = Poke(settings.database_url)
     log = PostgresLog(database, poke)
-    try:
+    jobs = open_jobs(settings.broker_url)
+    presence = Presence(settings.bus_url)
+
+    async def settle() -> None:
+        await log.settle()
+        await poke.settle()
+
+    async with AsyncExitStack() as exits:
+        for close in (database.close, poke.close, settle, jobs.close, presence.close):
+            exits.push_async_callback(close)
         yield Services(
             log=log,
             secrets=PostgresSecrets(database, settings.secret_key),
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),
             work=PostgresWork(database),
+            jobs=jobs,
+            bus=RedisBusReader(
+                settings.bus_url, shards=settings.bus_shards, generation=partial(generation, database.fetch)
+            ),
+            processes=presence.processes,
+            settle=settle,
         )
-    finally:
-        await log.settle()
-        await poke.close()
-        await database.close()

@@ -1,6 +1,8 @@
 """Connections to Postgres: one pool per process, which outlives the server's restarts."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
@@ -31,6 +33,17 @@ class NotSent(Unavailable):
     """No connection could be had: the statement was not carried out."""
 
 
+@contextmanager
+def lost_is_unavailable(error: type[Unavailable] = Unavailable) -> Iterator[None]:
+    """Turns whatever means that the server is out of reach into one error."""
+    try:
+        yield
+    except asyncpg.DataError:  # an InterfaceError too, but the caller's fault
+        raise
+    except LOST as lost:
+        raise error(f"{type(lost).__name__}: {lost}") from lost
+
+
 class Database:
     """A pool for one event loop. It connects when it is used first."""
 
@@ -55,17 +68,12 @@ class Database:
     async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement once. Errors: NotSent; another Unavailable, where it may have been carried out."""
         pool = self._pool or await self._open()
-        try:
+        with lost_is_unavailable(NotSent):
             connection = await pool.acquire(timeout=_ANSWER_S)
-        except LOST as error:
-            raise NotSent(_line(error)) from error
         try:
-            rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
-            return rows
-        except asyncpg.DataError:
-            raise
-        except LOST as error:
-            raise Unavailable(_line(error)) from error
+            with lost_is_unavailable():
+                rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
+                return rows
         finally:
             await pool.release(connection)
 
@@ -97,10 +105,6 @@ class Database:
                     server_settings={**SESSION, "application_name": self._name},
                 )
             return self._pool
-
-
-def _line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:

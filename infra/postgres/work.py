@@ -1,10 +1,13 @@
 """The work rows, on Postgres."""
 
 from infra.postgres.database import Database
+from infra.postgres.leading import Session
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
 from services.ids import public_id
 from services.ports import DueWork
+
+PARTITIONS_AHEAD = 2  # months
 
 _SQL = statements("work")
 
@@ -12,7 +15,7 @@ _SQL = statements("work")
 class PostgresWork:
     """A WorkList over the table work; the rows are written by PostgresLog's appends."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database | Session) -> None:
         self._database = database
 
     async def due(self, limit: int) -> list[DueWork]:
@@ -21,4 +24,9 @@ class PostgresWork:
 
     async def forget_overtaken(self, limit: int) -> int:
         [[count]] = await self._database.fetch(_SQL["forget_overtaken"], limit)
+        return int(count)
+
+    async def make_partitions(self) -> int:
+        """Makes those partitions of the log that the coming months will need; gives how many."""
+        [[count]] = await self._database.fetch(_SQL["make_partitions"], PARTITIONS_AHEAD)
         return int(count)

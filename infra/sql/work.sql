@@ -26,3 +26,6 @@ WITH overtaken AS (
     RETURNING 1
 )
 SELECT count(*) FROM forgotten;
+
+-- name: make_partitions
+SELECT make_event_partitions($1);

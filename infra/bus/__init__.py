@@ -1,0 +1,1 @@
+"""The event bus: Redis streams that tell committed events to whoever listens now."""

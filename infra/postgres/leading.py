@@ -1,0 +1,61 @@
+"""Being the one leader of a kind: a lock that lives and dies with the connection that does the leader's work."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from infra.postgres.database import SESSION, lost_is_unavailable
+from infra.sql import statements
+
+# Any numbers of our own, one for each kind of leader.
+RELAY_LOCK = 0x53480001
+CLOCK_LOCK = 0x53480002
+
+_SQL = statements("relay")
+_STANDBY_S = 0.25  # so soon a standby notices that the leader is gone
+# Leaders read a little, often: every plan goes by an index, however the statistics may look.
+_PLANS = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+
+
+class Session:
+    """One connection, never another: with it the lock is lost, and every call raises Unavailable."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Runs a statement."""
+        with lost_is_unavailable():
+            rows: list[asyncpg.Record] = await self._connection.fetch(statement, *arguments)
+            return rows
+
+    async def listen(self, channel: str, heard: Callable[..., None]) -> None:
+        """Calls `heard` for every notification."""
+        with lost_is_unavailable():
+            await self._connection.add_listener(channel, heard)
+
+
+@asynccontextmanager
+async def leading(url: str, lock: int, *, name: str) -> AsyncIterator[Session]:
+    """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable."""
+    settings = {**SESSION, **_PLANS, "application_name": name, "synchronous_commit": "off"}
+    with lost_is_unavailable():
+        connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
+    try:
+        session = Session(connection)
+        await _wait_for_lead(session, lock)
+        yield session
+    finally:
+        connection.terminate()
+
+
+async def _wait_for_lead(session: Session, lock: int) -> None:
+    """Asks again and again: a statement that waits for the lock would hold a snapshot, and so keep old rows alive."""
+    while True:
+        [[is_leader]] = await session.fetch(_SQL["try_lead"], lock)
+        if is_leader:
+            return
+        await asyncio.sleep(_STANDBY_S)

@@ -1,0 +1,80 @@
+"""Which processes are alive: each says so on the bus, and is believed for a few seconds."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from redis.exceptions import ResponseError
+
+from infra.bus.wire import Wire
+from services.ports import Unavailable
+
+PROCESSES = ("worker", "relay", "clock")
+BELIEVED_MS = 10_000
+EVERY_S = 1.0
+
+
+def key_of(process: str) -> str:
+    """Names the key that a living process keeps setting."""
+    return f"shanghai:alive:{process}"
+
+
+class Presence:
+    """Asks who is alive. One connection, opened when it is needed."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._wire: Wire | None = None
+        self._turn = asyncio.Lock()
+        self._since = time.monotonic()
+
+    async def processes(self) -> dict[str, bool]:
+        """Tells of each kind of process whether one is alive; of none while the bus is away."""
+        async with self._turn:
+            for _ in range(2):  # a dead connection is found out by using it
+                try:
+                    return {process: await self._is_alive(process) for process in PROCESSES}
+                except (Unavailable, ResponseError):
+                    self._wire = None
+        return dict.fromkeys(PROCESSES, False)
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        if self._wire is not None:
+            await self._wire.close()
+
+    async def _is_alive(self, process: str) -> bool:
+        """Does not believe what was said before this process began: it may be from before a crash of everything."""
+        if self._wire is None:
+            self._wire = await Wire.open(self._url)
+        left_ms = await self._wire.call("PTTL", key_of(process))
+        age_ms = (time.monotonic() - self._since) * 1000
+        return bool(left_ms > 0 and BELIEVED_MS - left_ms <= age_ms)
+
+
+@asynccontextmanager
+async def reporting(url: str, process: str) -> AsyncIterator[Callable[[], None]]:
+    """Gives a function to call at each sign of life; as long as it is called, the process is reported alive."""
+    alive = asyncio.Event()
+    reports = asyncio.create_task(_report(url, process, alive))
+    try:
+        yield alive.set
+    finally:
+        reports.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await reports
+
+
+async def _report(url: str, process: str, alive: asyncio.Event) -> None:
+    wire: Wire | None = None
+    while True:
+        await alive.wait()
+        alive.clear()
+        try:
+            wire = wire or await Wire.open(url)
+            await wire.call("SET", key_of(process), 1, "PX", BELIEVED_MS)
+        except (Unavailable, ResponseError):
+            wire = None
+        await asyncio.sleep(EVERY_S)

@@ -1,0 +1,36 @@
+-- name: try_lead
+SELECT pg_try_advisory_lock($1);
+
+-- name: younger_cluster
+-- Positions are transaction numbers: rows from a cluster that had counted further would never come before the barrier.
+SELECT greatest(
+    (SELECT xid FROM event ORDER BY xid DESC, gseq DESC LIMIT 1),
+    (SELECT xid FROM relay_checkpoint)
+) >= pg_snapshot_xmax(pg_current_snapshot());
+
+-- name: take_over
+UPDATE relay_checkpoint SET epoch = epoch + 1 RETURNING epoch, xid, gseq;
+
+-- name: save
+UPDATE relay_checkpoint SET xid = $2, gseq = $3, saved_at = statement_timestamp() WHERE epoch = $1 RETURNING 1;
+
+-- name: batch
+-- Below the barrier nothing is under way any more: what is visible there is all there will ever be.
+SELECT kind, due_at, event.xid, gseq, game_id, version, type, schema, actor, round, command_id, occurred_at, payload
+FROM event LEFT JOIN work USING (game_id, version)
+WHERE (event.xid, gseq) > ($1, $2) AND event.xid < pg_snapshot_xmin(pg_current_snapshot())
+ORDER BY event.xid, gseq
+LIMIT $3;
+
+-- name: replay_start
+SELECT xid, gseq
+FROM (
+    SELECT xid, gseq, occurred_at
+    FROM event
+    WHERE (xid, gseq) <= ($1, $2)
+    ORDER BY xid DESC, gseq DESC
+    LIMIT $4
+) AS last
+WHERE occurred_at > now() - make_interval(secs => $3)
+ORDER BY xid, gseq
+LIMIT 1;

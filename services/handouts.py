@@ -1,0 +1,63 @@
+"""Handing jobs out without waiting for the broker."""
+
+import asyncio
+import logging
+
+from services.ports import Jobs, Unavailable
+
+_log = logging.getLogger(__name__)
+
+
+class HandOuts:
+    """A queue before the broker: who hands out never waits, and a game that is queued already is not queued again.
+
+    What the broker cannot take is dropped: the sweep repeats whatever is still due.
+    """
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._waiting: dict[str, None] = {}  # in order
+        self._has_waiting = asyncio.Event()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._is_lost = False
+
+    def hand_out(self, game_id: str, *, delay_s: float = 0) -> None:
+        """Has a game tended soon, or after the delay; a hand-out of this game that waits for its time is forgotten."""
+        self.forget(game_id)
+        if delay_s > 0:
+            self._timers[game_id] = asyncio.get_running_loop().call_later(delay_s, self._when_time_is_up, game_id)
+        else:
+            self._queue(game_id)
+
+    def forget(self, game_id: str) -> None:
+        """Forgets a hand-out that waits for its time: something else has happened at the game."""
+        if timer := self._timers.pop(game_id, None):
+            timer.cancel()
+
+    async def run(self) -> None:
+        """Hands out what is queued until cancelled."""
+        while True:
+            await self._has_waiting.wait()
+            self._has_waiting.clear()
+            while self._waiting:
+                game_id = next(iter(self._waiting))
+                del self._waiting[game_id]
+                await self._tell_broker(game_id)
+
+    def _when_time_is_up(self, game_id: str) -> None:
+        del self._timers[game_id]
+        self._queue(game_id)
+
+    def _queue(self, game_id: str) -> None:
+        self._waiting[game_id] = None
+        self._has_waiting.set()
+
+    async def _tell_broker(self, game_id: str) -> None:
+        try:
+            await self._jobs.hand_out(game_id)
+        except Unavailable as lost:
+            if not self._is_lost:
+                _log.warning("the broker is away, the sweep repeats what it misses: %s", lost)
+            self._is_lost = True
+        else:
+            self._is_lost = False

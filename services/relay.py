@@ -1,0 +1,193 @@
+"""The relay: committed events, in the order of their commits, from the log to the bus; and the jobs that follow.
+
+The bus refuses what it has already, so reading again from an older position doubles nothing; a job handed out twice
+is harmless. So the checkpoint may lag behind, and whatever fails is repeated from there.
+"""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from msgspec import Struct
+
+from services.due import SWEEP_MS
+from services.handouts import HandOuts
+from services.ids import public_id
+from services.ports import Unavailable, WorkKind
+
+Position: TypeAlias = tuple[int, int]
+"""A place in the log's order of commits: transaction, sequence number."""
+
+BATCH = 1_000
+REPLAYED_S = 60  # what the bus may have lost when its connection was lost
+HOT_S = 0.025  # so long after an event or a poke the log is read every millisecond
+HOT_PAUSE_S = 0.001
+IDLE_PAUSE_S = 0.05  # without a poke
+SAVE_S = 0.2
+_RETRY_S = 0.1
+_KNOWN_GAMES = 100_000
+
+_log = logging.getLogger(__name__)
+
+
+class LogEntry(Struct, frozen=True, gc=False):
+    """A stored event as the relay passes it on, undecoded, with the work row of its append if it is the last one."""
+
+    work: WorkKind | Literal["nothing"] | None
+    due_at: datetime | None
+    xid: int
+    gseq: int
+    game_id: UUID
+    version: int
+    type: int
+    schema: int
+    actor: int
+    round: int | None
+    command_id: UUID
+    occurred_at: datetime
+    payload: bytes
+
+
+class OrderBroken(Exception):
+    """The log's order has a hole within a game: a fault of the program, or rows written behind its back."""
+
+
+class RelayLog(Protocol):
+    """The log as its one leading relay reads it. Every call raises Unavailable when the leadership is lost."""
+
+    generation: str
+
+    async def checkpoint(self) -> Position:
+        """Gives the position that was saved last."""
+        ...
+
+    async def batch(self, after: Position, limit: int) -> list[LogEntry]:
+        """Reads in order what was committed after a position and cannot be preceded by anything still under way."""
+        ...
+
+    async def replay_start(self, checkpoint: Position, seconds: int) -> Position:
+        """Gives a position before the events of the last seconds before the checkpoint."""
+        ...
+
+    async def save(self, checkpoint: Position) -> None:
+        """Saves the position; later relays start there."""
+        ...
+
+    async def poked(self, timeout_s: float) -> bool:
+        """Waits for word of a commit; false where none came in time."""
+        ...
+
+
+class Publisher(Protocol):
+    """The writing end of the bus."""
+
+    async def connect(self, generation: str) -> None:
+        """Opens the bus anew; raises Unavailable."""
+        ...
+
+    async def publish(self, entries: Sequence[LogEntry]) -> None:
+        """Adds entries, ignoring those that the bus has; raises Unavailable, then connect before the next try."""
+        ...
+
+
+class Relay:
+    """One leadership: runs until the log is lost. `beat` is called whenever the relay is seen to be alive."""
+
+    def __init__(
+        self, log: RelayLog, bus: Publisher, hand_outs: HandOuts, beat: Callable[[], None] = lambda: None
+    ) -> None:
+        self._log = log
+        self._bus = bus
+        self._hand_outs = hand_outs
+        self._beat = beat
+        self._read: Position = (0, 0)  # published up to here on this connection of the bus
+        self._done: Position = (0, 0)  # published and handed out
+        self._saved: Position = (0, 0)
+        self._saved_at = 0.0
+        self._is_bus_lost = False
+        self._versions: OrderedDict[UUID, int] = OrderedDict()
+
+    async def run(self) -> None:
+        """Relays until Unavailable is raised by the log, or OrderBroken."""
+        self._done = self._saved = await self._log.checkpoint()
+        while True:
+            try:
+                await self._bus.connect(self._log.generation)
+            except Unavailable as lost:
+                await self._wait_for_bus(lost)
+                continue
+            self._read = await self._log.replay_start(self._done, REPLAYED_S)
+            await self._run_on_this_bus()
+
+    async def _run_on_this_bus(self) -> None:
+        hot_until = 0.0
+        while True:
+            self._beat()
+            entries = await self._log.batch(self._read, BATCH)
+            if entries:
+                try:
+                    await self._bus.publish(entries)
+                except Unavailable as lost:
+                    await self._wait_for_bus(lost)
+                    return
+                self._is_bus_lost = False
+                self._follow_up(entries)
+                hot_until = time.monotonic() + HOT_S
+            await self._save()
+            if not entries and await self._log.poked(HOT_PAUSE_S if time.monotonic() < hot_until else IDLE_PAUSE_S):
+                hot_until = time.monotonic() + HOT_S
+
+    def _follow_up(self, entries: Sequence[LogEntry]) -> None:
+        new = [entry for entry in entries if (entry.xid, entry.gseq) > self._done]
+        self._read = (entries[-1].xid, entries[-1].gseq)
+        self._done = max(self._done, self._read)
+        self._check_versions(new)
+        for entry in {entry.game_id: entry for entry in new if entry.work is not None}.values():
+            self._hand_out(entry)
+
+    def _hand_out(self, entry: LogEntry) -> None:
+        game_id = public_id("gam", entry.game_id)
+        delay_s = hand_out_delay_s(entry)
+        if delay_s is None:
+            self._hand_outs.forget(game_id)
+        else:
+            self._hand_outs.hand_out(game_id, delay_s=delay_s)
+
+    def _check_versions(self, entries: Sequence[LogEntry]) -> None:
+        for entry in entries:
+            before = self._versions.get(entry.game_id)
+            if before is not None and entry.version != before + 1:
+                raise OrderBroken(f"game {entry.game_id}: version {entry.version} came after version {before}")
+            self._versions[entry.game_id] = entry.version
+            self._versions.move_to_end(entry.game_id)
+        while len(self._versions) > _KNOWN_GAMES:
+            self._versions.popitem(last=False)
+
+    async def _save(self) -> None:
+        if self._done != self._saved and time.monotonic() > self._saved_at + SAVE_S:
+            await self._log.save(self._done)
+            self._saved, self._saved_at = self._done, time.monotonic()
+
+    async def _wait_for_bus(self, lost: Unavailable) -> None:
+        if not self._is_bus_lost:
+            _log.warning("the bus is away: %s", lost)
+        self._is_bus_lost = True
+        await asyncio.sleep(_RETRY_S)
+
+
+def hand_out_delay_s(entry: LogEntry) -> float | None:
+    """Tells how long after its event a job is handed out; None where that is left to the clock.
+
+    A job that is due at once has a row that is due SWEEP_MS later; what it is due later than that is politeness.
+    """
+    if entry.due_at is None or entry.work in (None, "nothing", "turn_timer"):
+        return None
+    late = entry.due_at - entry.occurred_at
+    if entry.work == "close_claims":
+        return 0.0 if late <= timedelta(0) else None
+    return max(0.0, late.total_seconds() - SWEEP_MS / 1000)

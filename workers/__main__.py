@@ -1,0 +1,30 @@
+"""The process `worker`: a Celery worker with a pool of forked processes."""
+
+import logging
+import sys
+
+from infra.settings import read_settings
+from workers.celery_app import worker_app
+
+
+def main() -> int:
+    """Works until SIGTERM or SIGINT, then finishes the jobs under way."""
+    settings = read_settings()
+    level = logging.getLevelName(settings.log_level.upper())
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("celery").setLevel(max(level, logging.WARNING))  # it has lines for every job
+    worker = worker_app(settings).Worker(
+        pool="prefork",
+        concurrency=settings.worker_concurrency,
+        loglevel=level,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        quiet=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The Celery worker: its settings, its one task, and how it reports that it is alive.
+
+Messages are acknowledged before the job runs: the sweep repeats what is lost, sooner than a redelivery would come.
+"""
+
+import logging
+import os
+from typing import Any
+
+import redis
+from celery import Celery, bootsteps, signals
+from celery.worker.consumer import Consumer
+
+from infra.jobs import TASK, celery
+from infra.presence import BELIEVED_MS, EVERY_S, key_of
+from infra.settings import Settings
+from services.ports import Unavailable
+from services.tables import Busy
+from workers.jobs import Desk, die_with
+
+_RECONNECT_S = 0.2
+_RECONNECT_AT_MOST_S = 1.0
+_PREFETCHED = 4  # messages that wait in the worker for each of its pool processes
+
+_log = logging.getLogger(__name__)
+
+
+def worker_app(settings: Settings) -> Celery:
+    """Is the application with the task `shanghai.tend(game_id)` and everything that its worker needs."""
+    app = celery(settings.broker_url)
+    app.conf.update(
+        task_acks_late=False,
+        worker_prefetch_multiplier=_PREFETCHED,
+        worker_enable_prefetch_count_reduction=False,
+        worker_cancel_long_running_tasks_on_connection_loss=True,
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        worker_hijack_root_logger=False,
+        worker_consumer="workers.celery_app:ReconnectingConsumer",
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+    )
+    app.steps["consumer"].add(Heartbeat)
+    app.conf.bus_url = settings.bus_url
+    _serve(app, settings)
+    return app
+
+
+class ReconnectingConsumer(Consumer):  # type: ignore[misc]
+    """Looks for a vanished broker every second at least; Celery would look every half minute."""
+
+    def ensure_connected(self, connection: Any) -> Any:
+        def tell(error: BaseException, _interval: float) -> None:
+            _log.warning("the broker is away: %s", error)
+
+        return connection.ensure_connection(
+            tell,
+            interval_start=_RECONNECT_S,
+            interval_step=_RECONNECT_S,
+            interval_max=_RECONNECT_AT_MOST_S,
+            callback=_stop_if_told,
+        )
+
+
+class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
+    """Reports the worker alive as long as its event loop turns and it is connected to the broker."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, consumer: Consumer, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        url = consumer.app.conf.bus_url
+        self._bus = redis.Redis.from_url(url, socket_connect_timeout=0.5, socket_timeout=0.5, retry=None)
+        self._timer: Any = None
+
+    def start(self, consumer: Consumer) -> None:
+        """Is called with each connection to the broker."""
+        self._beat()
+        self._timer = consumer.timer.call_repeatedly(EVERY_S, self._beat)
+
+    def stop(self, _consumer: Consumer) -> None:
+        """Is called when the connection is lost, too."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _beat(self) -> None:
+        try:
+            self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
+        except redis.RedisError as lost:
+            _log.debug("the bus is away: %s", lost)
+
+
+def _serve(app: Celery, settings: Settings) -> None:
+    """Registers the task; each pool process opens its desk when the first job comes."""
+    desk: Desk | None = None
+    main_process = os.getpid()
+
+    def tend(game_id: str) -> None:
+        nonlocal desk
+        desk = desk or Desk(settings)
+        try:
+            desk.tend(game_id)
+        except (Busy, Unavailable) as error:
+            _log.warning("game %s is left to the sweep: %r", game_id, error)
+
+    def begin(**_: Any) -> None:
+        die_with(main_process)
+
+    def end(**_: Any) -> None:
+        if desk is not None:
+            desk.close()
+
+    app.task(tend, name=TASK)
+    signals.worker_process_init.connect(begin, weak=False)
+    signals.worker_process_shutdown.connect(end, weak=False)
+
+
+def _stop_if_told() -> None:
+    from celery.worker.state import maybe_shutdown
+
+    maybe_shutdown()

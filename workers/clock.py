@@ -1,0 +1,43 @@
+"""The process `clock`: leads or stands by, for ever."""
+
+import asyncio
+import logging
+import sys
+
+from infra.jobs import open_jobs
+from infra.postgres.leading import CLOCK_LOCK, leading
+from infra.postgres.work import PostgresWork
+from infra.presence import reporting
+from infra.settings import Settings, read_settings
+from services.handouts import HandOuts
+from services.ports import Unavailable
+from services.sweep import Sweep
+from workers.running import run
+
+_RETRY_S = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+async def clock(settings: Settings) -> None:
+    """Sweeps whenever this process is the leader."""
+    jobs = open_jobs(settings.broker_url)
+    hand_outs = HandOuts(jobs)
+    try:
+        async with reporting(settings.bus_url, "clock") as beat, asyncio.TaskGroup() as group:
+            group.create_task(hand_outs.run())
+            while True:
+                try:
+                    async with leading(settings.database_url, CLOCK_LOCK, name="shanghai clock") as session:
+                        work = PostgresWork(session)
+                        await Sweep(work, hand_outs, upkeep=work.make_partitions, beat=beat).run()
+                except Unavailable as lost:
+                    _log.warning("the work list is away: %s", lost)
+                    await asyncio.sleep(_RETRY_S)
+    finally:
+        await jobs.close()
+
+
+if __name__ == "__main__":
+    _settings = read_settings()
+    sys.exit(run(clock(_settings), log_level=_settings.log_level))

@@ -1,0 +1,59 @@
+"""What a pool process of the Celery worker does: it tends games, one at a time.
+
+Each process has one event loop, one set of connections and its own games in memory, all opened at its first job.
+"""
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack
+
+import uvloop
+
+from infra.settings import Settings
+from infra.wiring import Services, open_services
+from services.tables import Tables
+from services.tending import tend
+
+_CONNECTIONS = 2
+_PR_SET_PDEATHSIG = 1
+
+
+class Desk:
+    """One process's event loop with everything that a job needs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._exits = AsyncExitStack()
+        self._runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+        self._services = self._runner.run(self._open(settings))
+        self._tables = Tables(self._services.log)
+
+    def tend(self, game_id: str) -> None:
+        """Does what is due at a game."""
+        self._runner.run(self._tend(game_id))
+
+    def close(self) -> None:
+        """Closes connections and loop."""
+        with self._runner:
+            self._runner.run(self._exits.aclose())
+
+    async def _open(self, settings: Settings) -> Services:
+        return await self._exits.enter_async_context(
+            open_services(settings, name="shanghai worker", connections=_CONNECTIONS)
+        )
+
+    async def _tend(self, game_id: str) -> None:
+        try:
+            await tend(self._tables, self._services.secrets, game_id)
+        finally:
+            await self._services.settle()  # the loop stands still between jobs
+
+
+def die_with(parent: int) -> None:
+    """Has the kernel end this process when `parent`, which forked it, has ended: also by kill -9. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it ended before the tie was there
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,44 @@
+"""The process `relay`: leads or stands by, for ever."""
+
+import asyncio
+import logging
+import sys
+
+from infra.bus.publisher import RedisPublisher
+from infra.jobs import open_jobs
+from infra.postgres.relay import YoungerCluster, leading_relay
+from infra.presence import reporting
+from infra.settings import Settings, read_settings
+from services.handouts import HandOuts
+from services.ports import Unavailable
+from services.relay import OrderBroken, Relay
+from workers.running import run
+
+_RETRY_S = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+async def relay(settings: Settings) -> None:
+    """Relays whenever this process is the leader; whatever it loses, it starts again from its checkpoint."""
+    jobs = open_jobs(settings.broker_url)
+    bus = RedisPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
+    hand_outs = HandOuts(jobs)
+    try:
+        async with reporting(settings.bus_url, "relay") as beat, asyncio.TaskGroup() as group:
+            group.create_task(hand_outs.run())
+            while True:
+                try:
+                    async with leading_relay(settings.database_url) as log:
+                        await Relay(log, bus, hand_outs, beat).run()
+                except Unavailable as lost:
+                    _log.warning("the log is away: %s", lost)
+                    await asyncio.sleep(_RETRY_S)
+    finally:
+        await bus.close()
+        await jobs.close()
+
+
+if __name__ == "__main__":
+    _settings = read_settings()
+    sys.exit(run(relay(_settings), log_level=_settings.log_level, refusals=(OrderBroken, YoungerCluster)))
