@@ -1,12 +1,9 @@
 """Games before they are played: opening, listing, sitting down, starting."""
 
-from typing import Any
-
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
-from api.problems import Failed
-from api.requests import etag, has_etag, header, invalid
+from api.requests import etag, header, invalid, versions_of
 from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, OpenSeat, YourSeat
 from domain.commands import Pace, SeatPlan
 from domain.faults import Fault, FaultyRuleset
@@ -53,7 +50,7 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
     """Shows a game as the lobby has it."""
     hot = await games.known_game(house.tables, call.caller, game_id_of(call.path))
     tag = etag(hot.version)
-    if has_etag(header(call.headers, b"if-none-match"), hot.version):
+    if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": tag})
@@ -62,8 +59,8 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
 async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
     """Starts a game whose seats are all taken; the cards of the first round are dealt at once after it."""
     game_id = game_id_of(call.path)
-    await refuse_other_version(house, call, game_id)
-    hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request)
+    made_for = versions_of(header(call.headers, b"if-match"))
+    hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for)
     return await _shown(house, call.caller, hot, outcome)
 
 
@@ -72,19 +69,6 @@ async def take_seat(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[Game
     hot = await games.take_seat(house.tables, call.caller, game_id_of(call.path), seat_of(call.path))
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": etag(hot.version)})
-
-
-async def refuse_other_version(house: House, call: KeyedCall[NoQuery, Any], game_id: str) -> None:
-    """Refuses a request whose If-Match names another version, unless it is the repetition of one that succeeded."""
-    wanted = header(call.headers, b"if-match")
-    if wanted is None:
-        return
-    hot = await games.known_game(house.tables, call.caller, game_id)
-    if has_etag(wanted, hot.version):
-        return
-    request = call.request
-    if await house.tables.log.receipt(game_id, request.principal, request.operation, request.key) is None:
-        raise Failed("version_mismatch")
 
 
 async def _shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:

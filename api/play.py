@@ -2,9 +2,9 @@
 
 from api.calls import Answer, Call, KeyedCall, NoQuery
 from api.house import House
-from api.lobby import refuse_other_version, replay_header
+from api.lobby import replay_header
 from api.paths import game_id_of
-from api.requests import etag, has_etag, header, prefers_representation
+from api.requests import etag, header, prefers_representation, versions_of
 from api.shapes import DecisionList, MoveRequest, MoveResult
 from domain.events import SeatChanged
 from domain.view import View
@@ -17,7 +17,7 @@ async def get_view(house: House, call: Call[NoQuery, None]) -> Answer[View | Non
     """Shows the table as the caller sees it: everything public, and at their own seat the hand and the decisions."""
     hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
     tag = etag(hot.version)
-    if has_etag(header(call.headers, b"if-none-match"), hot.version):
+    if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_view(hot, seat, names), {"etag": tag})
@@ -37,9 +37,9 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     The events are those of the move itself, as the caller sees them; what others do next comes by events or stream.
     """
     game_id = game_id_of(call.path)
-    await refuse_other_version(house, call, game_id)
+    made_for = versions_of(header(call.headers, b"if-match"))
     hot, seat, outcome = await games.make_move(
-        house.tables, call.caller, game_id, call.body.decision_id, call.body.move, call.request
+        house.tables, call.caller, game_id, call.body.decision_id, call.body.move, call.request, made_for
     )
     if hot.version < outcome.last:
         hot = await house.tables.fresh(game_id)

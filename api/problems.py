@@ -15,7 +15,7 @@ from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
 from services.games import NotSeated, NotYourDecision, NotYourGame
 from services.ports import Unavailable
-from services.tables import Busy, GameNotFound, KeyReused
+from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 
 Place: TypeAlias = Literal["body", "query", "header", "path"]
 
@@ -87,6 +87,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     NotSeated: "not_seated",
     NotYourDecision: "not_your_decision",
     NotYourGame: "not_your_game",
+    OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",
     Busy: "busy",

@@ -1,7 +1,7 @@
 """Reading a request: strictly, within bounds, and with every fault named by its place."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
@@ -92,12 +92,23 @@ def keyed_request(
     return KeyedRequest(principal, operation, key, fingerprint)
 
 
-def has_etag(value: str | None, version: int) -> bool:
-    """Tells whether an If-Match or If-None-Match header names this version."""
-    if value is None:
-        return False
-    tags = [tag.strip().removeprefix("W/") for tag in value.split(",")]
-    return "*" in tags or etag(version) in tags
+class AnyVersion:
+    """What `*` stands for."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def versions_of(tags: str | None) -> Container[int] | None:
+    """Reads the versions that an If-Match or If-None-Match header names; None where there is no such header."""
+    if tags is None:
+        return None
+    if tags.strip() == "*":
+        return AnyVersion()
+    return {int(tag) for tag in _TAG.findall(tags)}
+
+
+_TAG = re.compile(r'(?:^|[,\s/])"v([0-9]{1,9})"')
 
 
 def etag(version: int) -> str:

@@ -5,9 +5,9 @@ to those who do not sit at it.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -31,7 +31,7 @@ from domain.state import Game
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
-from services.tables import Draft, GameNotFound, Hot, KeyReused, Outcome, Tables
+from services.tables import Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Tables
 
 LISTED_AT_MOST = 100
 _SCANNED_AT_MOST = 1_000  # games looked at for one page of a filtered list
@@ -110,22 +110,38 @@ async def take_seat(tables: Tables, principal: Principal, game_id: str, seat: in
     return await tables.fresh(game_id)
 
 
-async def start_game(tables: Tables, principal: Principal, game_id: str, request: KeyedRequest) -> tuple[Hot, Outcome]:
-    """Starts a game at its opener's word."""
+Versions: TypeAlias = Container[int]
+"""The versions that a request was made for."""
+
+
+async def start_game(
+    tables: Tables, principal: Principal, game_id: str, request: KeyedRequest, made_for: Versions | None = None
+) -> tuple[Hot, Outcome]:
+    """Starts a game at its opener's word; where `made_for` is given, only at such a version."""
     hot = await known_game(tables, principal, game_id)
     if hot.game.opened_by != principal.player_id:
         raise NotYourGame
     command_id = new_uuid()
-    outcome = await tables.carry_out(game_id, lambda draft: draft.carry_out(StartGame(), "player", command_id), request)
-    return hot, outcome
+
+    def plan(draft: Draft) -> None:
+        _refuse_other_version(draft, made_for)
+        draft.carry_out(StartGame(), "player", command_id)
+
+    return hot, await tables.carry_out(game_id, plan, request)
 
 
 async def make_move(
-    tables: Tables, principal: Principal, game_id: str, decision_id: str, move: Move, request: KeyedRequest
+    tables: Tables,
+    principal: Principal,
+    game_id: str,
+    decision_id: str,
+    move: Move,
+    request: KeyedRequest,
+    made_for: Versions | None = None,
 ) -> tuple[Hot, int, Outcome]:
-    """Answers a decision for the player's seat; gives the game, the seat and what was written.
+    """Answers a decision for the player's seat; where `made_for` is given, only at such a version.
 
-    Errors: NotSeated, NotYourDecision, and those of Tables.carry_out.
+    Gives the game, the seat and what was written. Errors: NotSeated, NotYourDecision, and those of Tables.carry_out.
     """
     command_id = new_uuid()
     hot = await known_game(tables, principal, game_id)
@@ -135,10 +151,16 @@ async def make_move(
         for decision in open_decisions(draft.game):
             if decision.decision_id == decision_id and decision.seat != seat:
                 raise NotYourDecision
+        _refuse_other_version(draft, made_for)
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 
     outcome = await tables.carry_out(game_id, plan, request)
     return hot, _own_seat(hot.game, principal), outcome
+
+
+def _refuse_other_version(draft: Draft, made_for: Versions | None) -> None:
+    if made_for is not None and draft.game.version not in made_for:
+        raise OtherVersion
 
 
 def _own_seat(game: Game, principal: Principal) -> int:

@@ -32,6 +32,10 @@ class Busy(Exception):
     """The game changed under every try; sending the request again helps."""
 
 
+class OtherVersion(Exception):
+    """The game is not at a version that the request was made for."""
+
+
 class KeyReused(Exception):
     """The idempotency key belongs to another request."""
 
@@ -138,7 +142,8 @@ class Tables:
     async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
         """Appends what the plan decides, or the recorded outcome of the same request.
 
-        Errors: Refused, GameNotFound, KeyReused, Busy, Unavailable; whatever a refused plan drafted is forgotten.
+        Errors: Refused, GameNotFound, OtherVersion, KeyReused, Busy, Unavailable. What a refused plan drafted is
+        forgotten.
         """
         hot = self._kept(game_id)
         async with hot.lock:
@@ -146,7 +151,7 @@ class Tables:
                 draft = Draft(hot)
                 try:
                     plan(draft)
-                except (Refused, GameNotFound):
+                except (Refused, GameNotFound, OtherVersion):
                     if await self._read_tail(game_id, hot):
                         continue
                     if request and (before := await self._replayed(game_id, request)):
