@@ -1,22 +1,29 @@
-"""Finds what a hand can lay down."""
+"""Finds what a hand can lay down: whether it meets a contract, and which lay-down leaves the least in hand."""
 
-from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from domain.cards import Card, Hand, in_deck_order, rank_of, suit_of, without
-from domain.lay_down import fault_between
+from domain.cards import FACES, Hand, without
+from domain.lay_down import LEAST_EXTRA, LaidMelds
 from domain.meld import Placed
 from domain.meld_rules import MeldRules, meld_rules
-from domain.readings import Reading, fault_of, natural_if_own, role
 from domain.ruleset import Contract, MeldKind, Part, Ruleset
-from domain.scoring import hand_points
+from domain.scoring import hand_points, points_of
+from domain.solver_choice import choices
+from domain.solver_lay import laid_out
+from domain.solver_plain import plain_search
+from domain.solver_plan import Aim, Plan
+
+_MOST = 6  # candidates; more are of no use to a player
 
 
 class LayDown(Struct, frozen=True):
-    """Melds that meet a contract, each wild with its role, and what they leave in hand."""
+    """Melds that meet a contract, each wild with its role, and what they leave in hand.
+
+    exact: whether no better one exists; False where the search gave up before it had seen all.
+    """
 
     melds: tuple[tuple[MeldKind, tuple[Placed, ...]], ...]
     rest: Hand
@@ -24,98 +31,78 @@ class LayDown(Struct, frozen=True):
     exact: bool = True
 
 
-_BUDGET = 20_000
+class _Found(NamedTuple):
+    worth: int
+    melds: LaidMelds
+    exact: bool
 
 
 def best_lay_down(hand: Hand, contract: Contract, rules: Ruleset) -> LayDown | None:
-    """Finds the lay-down that leaves the fewest points in hand, or None where the contract cannot be met."""
-    return next(iter(lay_down_candidates(hand, contract, rules)), None)
+    """Finds the lay-down that leaves the fewest points in hand, or None where the contract cannot be met.
+
+    Ties: fewer cards left, then the same for equal hands.
+    Source: melds, exactly; the contract is met by assignment.
+    """
+    found = _lay_downs(hand, contract, rules, "points", 1)
+    return found[0] if found else None
 
 
 def lay_down_candidates(
     hand: Hand, contract: Contract, rules: Ruleset, *, must_empty: int | None = None
 ) -> tuple[LayDown, ...]:
-    """Lists the best few lay-downs, those that leave the fewest points first."""
-    knobs = meld_rules(rules)
-    found: dict[Hand, LayDown] = {}
-    for steps, melds in enumerate(_lay_downs(hand, contract, knobs)):
-        rest = hand
-        for _, cards in melds:
-            rest = without(rest, (p.card for p in cards)) or ()
-        if must_empty is None or len(rest) <= must_empty:
-            found.setdefault(rest, LayDown(melds, rest, hand_points(rest, rules)))
-        if steps > _BUDGET:
-            break
-    ordered = sorted(found.values(), key=lambda one: (one.points, len(one.rest)))
-    fewest = sorted(found.values(), key=lambda one: (len(one.rest), one.points))
-    return tuple(dict.fromkeys([*ordered[:5], *fewest[:1]]))
+    """Lists the best few lay-downs with different cards left: fewest points first, the one with fewest cards included.
+
+    must_empty: only those that leave at most so many cards; if there is one, it is found.
+    """
+    if must_empty is not None:
+        found = _lay_downs(hand, contract, rules, "cards", _MOST)
+        return tuple(lay_down for lay_down in found if len(lay_down.rest) <= must_empty)
+    found = _lay_downs(hand, contract, rules, "points", _MOST)
+    if found and found[0].rest:
+        found[_MOST - 1 :] = _lay_downs(hand, contract, rules, "cards", 1)
+    by_rest: dict[Hand, LayDown] = {}
+    for lay_down in found:
+        by_rest.setdefault(lay_down.rest, lay_down)
+    return tuple(by_rest.values())
 
 
-def _lay_downs(hand: Hand, contract: Contract, rules: MeldRules) -> Iterator[tuple[tuple[MeldKind, Reading], ...]]:
-    if not contract:
-        yield ()
-        return
-    part, others = contract[0], contract[1:]
-    for cards in _melds(in_deck_order(hand), part, rules):
-        left = without(hand, (placed.card for placed in cards))
-        if left is None:
+def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> list[LayDown]:
+    knobs, points = meld_rules(rules), tuple(points_of(face, rules) for face in FACES[rules.deck.kind])
+    plan = plan_for(knobs, contract, (), points, aim)
+    found = _found(hand, plan, most)
+    if found and knobs.extra_kinds:
+        found += _with_extra_melds(hand, plan, points, aim, most)
+        found.sort(key=lambda one: -one.worth)
+    return [_lay_down(one, hand, rules) for one in found[:most]]
+
+
+def _with_extra_melds(hand: Hand, plan: Plan, points: tuple[int, ...], aim: Aim, most: int) -> list[_Found]:
+    """Adds melds beyond the contract, one after the other as long as the hand can lay them."""
+    found: list[_Found] = []
+    last = plan.knobs.extra_kinds.index(plan.extra[-1].kind) if plan.extra else 0
+    for kind in plan.knobs.extra_kinds[last:]:
+        extra = (*plan.extra, Part(kind, LEAST_EXTRA[kind]))
+        if sum(part.size for part in (*plan.contract, *extra)) > len(hand):
             continue
-        for rest in _lay_downs(left, others, rules):
-            if not any(fault_between((part.kind, cards), other, rules) for other in rest):
-                yield ((part.kind, cards), *rest)
+        longer = plan_for(plan.knobs, plan.contract, extra, points, aim)
+        if here := _found(hand, longer, most):
+            found += here + _with_extra_melds(hand, longer, points, aim, most)
+    return found
 
 
-def _melds(hand: Hand, part: Part, rules: MeldRules) -> Iterator[Reading]:
-    found = _alike(hand, part, rules) if part.kind in ("set", "colour") else _runs(hand, part, rules)
-    for cards in dict.fromkeys(found):
-        if fault_of(part.kind, cards, rules, first_laying=True) is None:
-            yield cards
+def _found(hand: Hand, plan: Plan, most: int) -> list[_Found]:
+    if plan.odd:
+        found, exact = plain_search(hand, plan, most)
+        return [_Found(worth, melds, exact) for worth, melds in found]
+    return [_Found(choice.worth, laid_out(choice, hand, plan), exact=True) for choice in choices(hand, plan, most)]
 
 
-def _alike(hand: Hand, part: Part, rules: MeldRules) -> Iterator[Reading]:
-    for value in rules.ranks if part.kind == "set" else rules.suits:
-        of = [c for c in hand if value == (rank_of(c) if part.kind == "set" else suit_of(c))]
-        wilds = [c for c in hand if c in rules.wilds and c not in of]
-        for size in range(len(of) + len(wilds), part.size - 1, -1):
-            if rules.exact_sizes and size != part.size:
-                continue
-            for wild in range(min(len(wilds), size) + 1):
-                for cards in combinations(of, size - wild):
-                    chosen = (*cards, *wilds[:wild])
-                    yield tuple(
-                        natural_if_own(part.kind, Placed(c, value if c in rules.wilds else None)) for c in chosen
-                    )
+def _lay_down(found: _Found, hand: Hand, rules: Ruleset) -> LayDown:
+    rest = without(hand, (placed.card for _, cards in found.melds for placed in cards)) or ()
+    return LayDown(found.melds, rest, hand_points(rest, rules), found.exact)
 
 
-def _runs(hand: Hand, part: Part, rules: MeldRules) -> Iterator[Reading]:
-    held = Counter(hand)
-    wilds = tuple(c for c in hand if c in rules.wilds)
-    for suit in rules.suits if part.kind == "run" else ("",):
-        for first in range(rules.lowest, rules.highest + 1):
-            last = first + rules.longest - 1 if rules.wraps else rules.highest
-            yield from _from(first, last, suit, (), held, wilds, part, rules)
-
-
-def _from(
-    place: int,
-    last: int,
-    suit: str,
-    cards: Reading,
-    held: Counter[Card],
-    wilds: Hand,
-    part: Part,
-    rules: MeldRules,
-) -> Iterator[Reading]:
-    if place <= last and not (rules.exact_sizes and len(cards) == part.size):
-        rank = rules.rank_at(place)
-        for face in [rank + suit] if suit else [rank + s for s in rules.suits]:
-            if held[face]:
-                left = held - Counter([face])
-                fewer = without(wilds, [face]) or () if face in wilds else wilds
-                yield from _from(place + 1, last, suit, (*cards, Placed(face)), left, fewer, part, rules)
-        for wild in dict.fromkeys(wilds):
-            left, fewer = held - Counter([wild]), without(wilds, [wild]) or ()
-            placed = natural_if_own(part.kind, Placed(wild, role(part.kind, rank, suit)))
-            yield from _from(place + 1, last, suit, (*cards, placed), left, fewer, part, rules)
-    if len(cards) >= part.size:
-        yield cards
+@lru_cache(maxsize=200)  # two for each contract of the rulesets in play
+def plan_for(knobs: MeldRules, contract: Contract, extra: Contract, points: tuple[int, ...], aim: Aim) -> Plan:
+    """Gives the plan for a contract with certain extra melds, with its memos."""
+    return Plan(knobs, contract, extra, points, aim)

@@ -5,8 +5,8 @@ from itertools import product
 from typing import NamedTuple
 
 from domain.cards import Card, Hand
-from domain.solver_plan import ENDLESS, FIELD, Plan
-from domain.solver_runs import RANK_MASK
+from domain.solver_plan import Plan
+from domain.solver_runs import ENDLESS, FIELD, RANK_MASK
 from domain.solver_suits import Ask
 
 
@@ -72,13 +72,14 @@ def least_wilds_for_sets(cards: Cards, plan: Plan) -> int:
     if plan.set_kind == "colour":
         return 0
     counts, size, wanted = sum(cards.blocks), plan.set_list[-1].size, len(plan.set_list)
-    most = min(len(cards.wilds), size - plan.limits.naturals_for(size))
+    least = plan.limits.naturals_for(size)
     needed = reached = 0
-    for missing in range(most + 1):
-        now = _ranks_with(counts, size - missing, plan)
+    for missing in range(min(len(cards.wilds), size) + 1):
+        now = _ranks_with(counts, max(size - missing, least), plan)
         if not plan.knobs.distinct_set_ranks:
             for times in range(2, wanted + 1):
-                now += _ranks_with(counts, size * times - missing, plan)
+                lacks = size * times - missing if missing < size else 0
+                now += _ranks_with(counts, max(lacks, least * times), plan)
         more = min(now, wanted) - reached
         if more > 0:
             needed += more * missing

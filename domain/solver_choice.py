@@ -1,19 +1,18 @@
 """Chooses set ranks and runs for the whole hand: the tables of the suits merged, for each choice of set ranks."""
 
-from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from domain.cards import Hand
 from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets
-from domain.solver_plan import FIELD, Plan, Wanted
-from domain.solver_runs import RANK_MASK, USED_BITS, USED_SHIFT, Table
-from domain.solver_sets import Sharing, sharings, wilds_for
-from domain.solver_suits import Ask
-
-Groups: TypeAlias = tuple[tuple[int, tuple[Wanted, ...]], ...]
+from domain.solver_groups import Groups, SetOption, groupings, set_options
+from domain.solver_plan import Plan
+from domain.solver_runs import USED_BITS, USED_SHIFT, Table
+from domain.solver_sets import Sharing
+from domain.solver_suits import Ask, suit_table
 
 _RUNS_MASK = (1 << USED_SHIFT) - 1
-_USED_MASK = (1 << USED_BITS) - 1
+
+Asks: TypeAlias = list[tuple[int, Ask]]
 
 
 class Choice(NamedTuple):
@@ -40,7 +39,7 @@ class Choices:
         self.best_worth = -1
 
     def add(self, choice: Choice) -> None:
-        """Keeps a choice among the best; the earlier stands before an equal one."""
+        """Keeps a choice if it is among the best; the earlier stands before an equal one."""
         place = len(self.found)
         while place and self.found[place - 1].worth < choice.worth:
             place -= 1
@@ -50,19 +49,10 @@ class Choices:
             self.best_worth = self.found[0].worth
 
 
-class _SetOption(NamedTuple):
-    """What sets make of the copies that runs leave: wilds at least and at most, worth, and the sharings if not plain."""
-
-    least: int
-    most: int
-    worth: int
-    sharings: tuple[Sharing, ...] = ()
-
-
-_Chain: TypeAlias = "tuple[_Chain | None, int, int]"
-_Row: TypeAlias = "dict[int, tuple[int, _Chain | None]]"
-_Rows: TypeAlias = dict[int, _Row]
-_Asks: TypeAlias = list[tuple[int, Ask]]
+# Where an entry was merged from: the chain before, the place among the questions, and the path.
+_Chain: TypeAlias = "tuple[_Chain, int, int] | None"
+_Row: TypeAlias = dict[int, tuple[int, _Chain]]  # by wilds: worth and chain
+_Rows: TypeAlias = dict[int, _Row]  # by runs and copies used, as in a table
 
 
 def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
@@ -85,11 +75,12 @@ def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
 
 def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
     above = cards.worth_of_wilds[-1]
-    for groups in _groupings(cards, plan, len(cards.wilds), above, found):
-        _conclude(cards, plan, [], groups, _NO_RUNS, found)
+    no_runs: _Rows = {0: {0: (0, None)}}
+    for groups in groupings(cards, plan, len(cards.wilds), lambda: found.best_worth - above):
+        _conclude(cards, plan, [], groups, no_runs, found)
 
 
-def _choose_with_runs(cards: Cards, plan: Plan, asks: _Asks, wilds: int, found: Choices) -> None:
+def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: Choices) -> None:
     """Goes through the choices of set ranks that could still be better; wilds: those that runs do not need."""
     spare = all(ask.spare for _, ask in asks)
     asks = [(block, ask._replace(spare=spare)) for block, ask in asks]
@@ -100,44 +91,65 @@ def _choose_with_runs(cards: Cards, plan: Plan, asks: _Asks, wilds: int, found: 
     worths = [worth for key, row in rows.items() if key == plan.all_runs for worth, _ in row.values()]
     if not worths:
         return
-    for groups in _groupings(cards, plan, wilds, max(worths) + cards.worth_of_wilds[-1], found):
+    above = max(worths) + cards.worth_of_wilds[-1]
+    for groups in groupings(cards, plan, wilds, lambda: found.best_worth - above):
         kept = sum(1 << rank for rank, _ in groups)
         asks_now = [(block, ask._replace(kept=kept & plan.facts(ask.cards).present)) for block, ask in asks]
         rows_now = rows if asks_now == asks else _merged(plan, asks_now)
         _conclude(cards, plan, asks_now, groups, rows_now, found)
 
 
-def _groupings(cards: Cards, plan: Plan, wilds: int, above: int, found: Choices) -> Iterator[Groups]:
-    """Lists the choices of set ranks that so many wilds could fill, those worth most first as far as that is easy.
+def _merged(plan: Plan, asks: Asks) -> _Rows:
+    """Merges the tables of the suits: runs, wilds and used copies add up."""
+    rows: _Rows = {0: {0: (0, None)}}
+    for place, (block, ask) in enumerate(asks):
+        table = suit_table(plan, block, ask)
+        if table:
+            shift = USED_SHIFT + USED_BITS * len(plan.knobs.ranks) * block if plan.by_face else USED_SHIFT
+            rows = _merged_with(rows, table, place, shift, plan, ask.wilds)
+    return rows
 
-    above: what all else is worth at the most; choices that could not be better than the best found are left out.
-    """
-    held = plan.copies(cards.blocks)
-    smallest = plan.set_list[-1]
-    order = [
-        (worth, rank, copies)
-        for rank, (copies, worth) in enumerate(held)
-        if wilds_for(copies, (smallest,), plan.limits) is not None and copies + wilds >= smallest.size
-    ]
-    order.sort(key=lambda one: -one[0])
-    best_left = [sum(worth for worth, _, _ in order[place:][: len(plan.set_list)]) for place in range(len(order))]
 
-    def ways(place: int, start: int, groups: dict[int, tuple[Wanted, ...]], worth: int) -> Iterator[Groups]:
-        if place == len(plan.set_list):
-            yield tuple(groups.items())
-            return
-        wanted, last = plan.set_list[place], place + 1 == len(plan.set_list)
-        for index in range(start, len(order)):
-            if above + worth + best_left[0 if not last and plan.set_list[place + 1] != wanted else index] <= found.best_worth:
-                return
-            gain, rank, copies = order[index]
-            sets = groups.get(rank, ())
-            if sets and plan.knobs.distinct_set_ranks:
+def _merged_with(rows: _Rows, table: Table, place: int, shift: int, plan: Plan, wilds: int) -> _Rows:
+    merged = {key: dict(row) for key, row in rows.items()}
+    for first, row in rows.items():
+        for second, entries in table.items():
+            key = first + (second & _RUNS_MASK | second >> USED_SHIFT << shift)
+            if key & _RUNS_MASK not in plan.within_contract:
                 continue
-            now = {**groups, rank: (*sets, wanted)}
-            if _needed(now, held, plan) > wilds:
-                continue
-            again = not last and plan.set_list[place + 1] == wanted
-            yield from ways(place + 1, index if again else 0, now, worth + (0 if sets else gain))
+            target = merged.setdefault(key, {})
+            for entry in entries:
+                for used, (worth, chain) in row.items():
+                    both, total = used + entry.wilds, worth + entry.worth
+                    if both <= wilds and (both not in target or target[both][0] < total):
+                        target[both] = (total, (chain, place, entry.path))
+    return merged
 
-    return ways(0, 0, {}, 0)
+
+def _conclude(cards: Cards, plan: Plan, asks: Asks, groups: Groups, rows: _Rows, found: Choices) -> None:
+    """Adds the best that these runs and sets are worth together; where there are no sets, all that differ in wilds."""
+    best: dict[int, tuple[int, int, int, _Chain, SetOption]] = {}
+    wilds = len(cards.wilds)
+    spare = not plan.by_face and all(ask.spare for _, ask in asks) and not (plan.limits.half and groups)
+    for key, row in rows.items():
+        if key & _RUNS_MASK != plan.all_runs:
+            continue
+        for option in set_options(cards, plan, groups, key >> USED_SHIFT):
+            for used, (worth, chain) in row.items():
+                if used + option.least > wilds:
+                    continue
+                in_all = min(wilds, plan.room_for_wilds if spare else used + option.most)
+                total = worth + option.worth + cards.worth_of_wilds[in_all]
+                kind = 0 if groups else used
+                if kind not in best or best[kind][0] < total:
+                    best[kind] = (total, used, in_all, chain, option)
+    for total, used, in_all, chain, option in best.values():
+        found.add(Choice(total, cards, groups, _unchained(chain, asks), used, in_all, option.sharings))
+
+
+def _unchained(chain: _Chain, asks: Asks) -> tuple[tuple[int, Ask, int], ...]:
+    runs = []
+    while chain is not None:
+        chain, place, path = chain
+        runs.append((*asks[place], path))
+    return tuple(reversed(runs))

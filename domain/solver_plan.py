@@ -5,112 +5,127 @@ above the blocks six bits for each wild face. The sum of the blocks counts the r
 there is one block for all.
 """
 
-from functools import cached_property
+from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
 from domain.cards import FACES, Card, rank_of, suit_of
-from domain.lay_down import LEAST_EXTRA
-from domain.meld_rules import MeldRules, meld_rules
-from domain.ruleset import Contract, MeldKind, Part, Ruleset
-from domain.scoring import points_of
-
-FIELD = 6
-ENDLESS = 10**6  # more wilds than any deck has
+from domain.meld_rules import MeldRules
+from domain.ruleset import Contract, MeldKind
+from domain.solver_runs import CLASS_BITS, ENDLESS, FIELD, RANK_MASK, Limits, RunGraph, RunRules, Table, Wanted
 
 Aim: TypeAlias = Literal["points", "cards"]
 
-
-class Wanted(NamedTuple):
-    """A meld to find: its least size, or its only one."""
-
-    size: int
-    exact: bool
+MOST_REMEMBERED = 100_000  # suits; about 200 bytes each
 
 
-class Limits(NamedTuple):
-    """How many naturals and wilds a meld may hold. cap: most wilds. half: no more wilds than naturals."""
+class Facts(NamedTuple):
+    """What is seen of a suit at once: cards, ranks among them (also as bits), gaps of its best window for a run."""
 
-    least_naturals: int
-    cap: int
-    half: bool
-
-    def naturals_for(self, size: int) -> int:
-        """Gives the fewest naturals that a meld of this size needs."""
-        return max(self.least_naturals, size - self.cap, (size + 1) // 2 if self.half else 0)
+    cards: int
+    ranks: int
+    present: int
+    gaps: int
 
 
 class Plan:
     """A contract under certain knobs and points, aimed at few points or at few cards in hand.
 
-    weights: what a laid card is worth, by block and rank; points and the number of cards in one number.
-    sets, runs: classes of melds, each with how many of it are wanted, the largest first.
+    sets, runs: classes of melds with how many of each are wanted, the largest first. weights: what a laid natural is
+    worth, by block and rank. by_face: the copies of a set rank differ, for not all of them are always laid.
+    odd: the kinds do not go through suits and ranks, so that the plain search is used.
     """
 
     def __init__(self, knobs: MeldRules, contract: Contract, extra: Contract, points: tuple[int, ...], aim: Aim):
-        self.knobs, self.contract, self.extra, self.aim = knobs, contract, extra, aim
+        self.knobs, self.contract, self.extra = knobs, contract, extra
         kinds = {part.kind for part in (*contract, *extra)}
         self.run_kind: MeldKind = "run_any_suit" if "run_any_suit" in kinds else "run"
         self.set_kind: MeldKind = "colour" if "colour" in kinds else "set"
-        self.sets = self._classes(self.set_kind)
-        self.runs = self._classes(self.run_kind)
+        self.limits = _limits(knobs)
+        self._read_contract()
+        self._read_faces(points, aim)
+        self.odd = self._is_odd(kinds)
+        self._graphs: dict[tuple[int, int], RunGraph] = {}
+        self._facts: dict[int, Facts] = {}
+        self.tables: dict[tuple[int, tuple[int, ...]], Table] = {}
+
+    def _read_contract(self) -> None:
+        self.sets, self.runs = self._classes(self.set_kind), self._classes(self.run_kind)
         self.set_list = tuple(wanted for wanted, number in self.sets for _ in range(number))
         self.run_list = tuple(wanted for wanted, number in self.runs for _ in range(number))
-        self.limits = _limits(knobs)
-        self._read_faces(points)
-        self.by_face = knobs.exact_sizes or knobs.distinct_set_suits
-        self.odd = self._is_odd(kinds)
+        self.smallest = min(wanted.size for wanted in (*self.set_list, *self.run_list))
+        knobs, limits, numbers = self.knobs, self.limits, [number for _, number in self.runs]
+        self.all_runs = sum(number << CLASS_BITS * place for place, number in enumerate(numbers))
+        self.within_contract = frozenset(
+            sum(number << CLASS_BITS * place for place, number in enumerate(chosen))
+            for chosen in product(*(range(number + 1) for number in numbers))
+        )
+        self.by_face = knobs.exact_sizes or (knobs.distinct_set_suits and bool(self.sets))
+        self.room_for_wilds = min(ENDLESS, limits.cap * len(self.set_list + self.run_list))
+        endless = limits.cap >= ENDLESS and not limits.half and limits.least_naturals <= 1
+        self.wilds_do_all = endless and knobs.wilds_adjacent and not self.by_face
+        separate = knobs.separate_runs and self.run_kind == "run"
+        self.run_rules = RunRules(self.runs, limits, knobs.wilds_adjacent, separate)
 
     def _classes(self, kind: MeldKind) -> tuple[tuple[Wanted, int], ...]:
         wanted = [Wanted(part.size, self.knobs.exact_sizes) for part in self.contract if part.kind == kind]
-        wanted += [Wanted(part.size, False) for part in self.extra if part.kind == kind]
+        wanted += [Wanted(part.size, exact=False) for part in self.extra if part.kind == kind]
         return tuple((one, wanted.count(one)) for one in sorted(set(wanted), reverse=True))
 
-    def _read_faces(self, points: tuple[int, ...]) -> None:
+    def _read_faces(self, points: tuple[int, ...], aim: Aim) -> None:
         knobs = self.knobs
         faces = FACES["french" if "A" in knobs.ranks else "ten-phases"]
-        worth = {face: _worth(value, self.aim) for face, value in zip(faces, points, strict=True)}
+        self.worth = {face: _worth(value, aim) for face, value in zip(faces, points, strict=True)}
+        self.wild_faces = tuple(sorted(knobs.wilds, key=lambda face: (-self.worth[face], face)))
         self.width = FIELD * len(knobs.ranks)
+        self.block_mask = (1 << self.width) - 1
+        self.ones = sum(1 << FIELD * rank for rank in range(len(knobs.ranks)))
         self.blocks = 1 if self.run_kind == "run_any_suit" else len(knobs.suits)
         self.wild_shift = self.width * self.blocks
-        self.wild_faces = tuple(sorted((face for face in faces if face in knobs.wilds), key=lambda f: -worth[f]))
-        self.wild_worth = tuple(worth[face] for face in self.wild_faces)
-        self.worth = worth
         self.weights = [[0] * len(knobs.ranks) for _ in range(self.blocks)]
-        self.code: dict[Card, int] = dict.fromkeys(faces, 0)
+        self.natural_codes: dict[Card, int] = {}
         self.even = True
-        for face in faces:
-            if suit_of(face):
-                self._read_natural(face)
-        for place, face in enumerate(self.wild_faces):
-            self.code[face] = 1 << (self.wild_shift + FIELD * place)
+        for face in filter(suit_of, faces):
+            self._read_natural(face)
+        wilds = {face: 1 << self.wild_shift + FIELD * place for place, face in enumerate(self.wild_faces)}
+        self.code: dict[Card, int] = {**dict.fromkeys(faces, 0), **self.natural_codes, **wilds}
+        self.same_weights = [self.weights.index(weights) for weights in self.weights]
 
     def _read_natural(self, face: Card) -> None:
-        block, rank = self.place_of(face)
-        before = self.weights[block][rank]
-        self.even = self.even and before in (0, self.worth[face])
-        self.weights[block][rank] = self.worth[face]
-        self.code[face] = 1 << (self.width * block + FIELD * rank)
-
-    def place_of(self, face: Card) -> tuple[int, int]:
-        """Gives a natural face's block and rank."""
         block = self.knobs.suits.index(suit_of(face)) if self.blocks > 1 else 0
-        return block, self.knobs.ranks.index(rank_of(face))
+        rank = self.knobs.ranks.index(rank_of(face))
+        self.even = self.even and self.weights[block][rank] in (0, self.worth[face])
+        self.weights[block][rank] = self.worth[face]
+        self.natural_codes[face] = 1 << self.width * block + FIELD * rank
 
     def _is_odd(self, kinds: set[MeldKind]) -> bool:
-        """Tells whether the contract mixes kinds that do not go through suits and ranks, and is searched plainly."""
         if "run_any_suit" in kinds:
             return "run" in kinds or "colour" in kinds or not self.even or (self.by_face and bool(self.sets))
         return "colour" in kinds and (len(kinds) > 1 or self.by_face)
 
-    @cached_property
-    def natural_codes(self) -> dict[Card, int]:
-        """Gives for each wild face of a suit its code as a natural card."""
-        codes = {}
-        for face in self.wild_faces:
-            if suit_of(face):
-                block, rank = self.place_of(face)
-                codes[face] = 1 << (self.width * block + FIELD * rank)
-        return codes
+    def graph(self, wilds: int, most: int) -> RunGraph:
+        """Gives the lines of runs for so many wilds and runs."""
+        found = self._graphs.get((wilds, most))
+        if found is None:
+            found = self._graphs[wilds, most] = RunGraph(self.run_rules, wilds, most)
+        return found
+
+    def facts(self, block: int) -> Facts:
+        """Gives what is seen of a suit at once, remembered."""
+        found = self._facts.get(block)
+        if found is None:
+            if len(self._facts) >= MOST_REMEMBERED:
+                self._facts.clear()
+            found = self._facts[block] = self._seen(block)
+        return found
+
+    def _seen(self, block: int) -> Facts:
+        knobs, size = self.knobs, self.run_list[-1].size
+        counts = [block >> FIELD * rank & RANK_MASK for rank in range(len(knobs.ranks))]
+        places = range(knobs.lowest, knobs.highest + 1 + (size - 1 if knobs.wraps else 0))
+        there = [counts[(place - 1) % len(counts)] > 0 for place in places]
+        gaps = size - max(sum(there[first : first + size]) for first in range(len(there) - size + 1))
+        present = sum(1 << rank for rank, number in enumerate(counts) if number)
+        return Facts(sum(counts), present.bit_count(), present, gaps)
 
 
 def _limits(knobs: MeldRules) -> Limits:

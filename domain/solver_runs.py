@@ -8,8 +8,8 @@ all open runs and the count of closed ones make a *line*, also a number, whose n
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from domain.solver_plan import FIELD, Plan, Wanted
-
+FIELD = 6  # bits for the copies of a card or rank: six packs hold 24 cards of a rank
+ENDLESS = 10**6  # more wilds than any deck has
 CLASS_BITS = 4  # a contract has at most five melds
 USED_BITS = 4  # five runs use at most ten cards of a rank, two aces each
 USED_SHIFT = 20  # five classes of runs below
@@ -21,6 +21,34 @@ WILD_BITS = 5  # a deck holds at most 24 wilds
 WILD_MASK = (1 << WILD_BITS) - 1
 KEPT_SHIFT = LINE_BITS + WILD_BITS
 RANK_MASK = (1 << FIELD) - 1
+
+
+class Wanted(NamedTuple):
+    """A meld to find: its least size, or its only one."""
+
+    size: int
+    exact: bool
+
+
+class Limits(NamedTuple):
+    """How many naturals and wilds a meld may hold. cap: most wilds. half: no more wilds than naturals."""
+
+    least_naturals: int
+    cap: int
+    half: bool
+
+    def naturals_for(self, size: int) -> int:
+        """Gives the fewest naturals that a meld of this size needs."""
+        return max(self.least_naturals, size - self.cap, (size + 1) // 2 if self.half else 0)
+
+
+class RunRules(NamedTuple):
+    """What runs are asked for. classes: sizes, with how many runs of each. separate: none may join end to end."""
+
+    classes: tuple[tuple[Wanted, int], ...]
+    limits: Limits
+    wilds_adjacent: bool
+    separate: bool
 
 
 class Growth(NamedTuple):
@@ -69,11 +97,11 @@ class _Line(NamedTuple):
 
 
 class RunGraph:
-    """The lines of runs under a plan with a number of wilds at hand, and at most so many runs in the suit."""
+    """The lines of runs with a number of wilds at hand, and at most so many runs in the suit."""
 
-    def __init__(self, plan: Plan, wilds: int, most: int):
-        self._plan, self._limits, self._wilds, self._most = plan, plan.limits, wilds, most
-        self._classes = plan.runs
+    def __init__(self, rules: RunRules, wilds: int, most: int):
+        self._rules, self._limits, self._classes = rules, rules.limits, rules.classes
+        self._wilds, self._most = wilds, most
         self._states: list[_State] = []
         self._state_ids: dict[_State, int] = {}
         self._lines: list[_Line] = []
@@ -81,7 +109,11 @@ class RunGraph:
         self._steps: dict[int, list[Step]] = {}
         self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
         self.lacking: list[int] = []  # by line: places that its shortest run still needs
-        self._line_id(_Line((), (0,) * len(plan.runs)))
+        self._line_id(_Line((), (0,) * len(rules.classes)))
+
+    def has_open(self, line: int) -> bool:
+        """Tells whether a run is open."""
+        return bool(self._lines[line].open)
 
     def steps(self, line: int, held: int, *, free: bool) -> list[Step]:
         """Lists the next steps, fewest wilds first, where `held` naturals lie at the place.
@@ -110,7 +142,7 @@ class RunGraph:
     def _growths(self, line: _Line) -> Iterator[tuple[Growth, ...]]:
         for going in self._goings_on(line.open):
             closes = any(growth.after is None for growth in going)
-            if closes and self._plan.knobs.separate_runs and self._plan.run_kind == "run":
+            if closes and self._rules.separate:
                 yield going  # a run that began here would join the closed one end to end
                 continue
             for begun in self._beginnings(line, 0, self._most - len(line.open) - sum(line.closed)):
@@ -178,7 +210,7 @@ class RunGraph:
             min(state.naturals + natural, self._naturals_counted(wanted)),
             wilds,
             max(-self._wilds, min(balance, self._wilds)),
-            ends_wild=not natural and not self._plan.knobs.wilds_adjacent,
+            ends_wild=not natural and not self._rules.wilds_adjacent,
         )
         return self._state_id(after)
 

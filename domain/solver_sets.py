@@ -4,7 +4,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from domain.solver_plan import ENDLESS, Limits, Wanted
+from domain.solver_runs import ENDLESS, Limits, Wanted
 
 
 class Share(NamedTuple):
@@ -84,13 +84,13 @@ def sharings(
     return tuple(best[number] for number in sorted(best))
 
 
-def _shares(
-    copies: tuple[int, ...], wanted: Wanted, wilds: int, limits: Limits, *, distinct: bool
-) -> list[Share]:
+def _shares(copies: tuple[int, ...], wanted: Wanted, wilds: int, limits: Limits, *, distinct: bool) -> list[Share]:
     found = []
     for naturals in product(*(range(min(number, 1 if distinct else number) + 1) for number in copies)):
         held = sum(naturals)
-        for wild in range(max(0, wanted.size - held), min(wilds, limits.cap, held if limits.half else wilds) + 1):
-            if held >= limits.least_naturals and (held + wild == wanted.size or not wanted.exact):
-                found.append(Share(naturals, wild))
+        if held >= limits.least_naturals:
+            least, most = max(0, wanted.size - held), min(wilds, limits.cap, held if limits.half else wilds)
+            if wanted.exact:
+                most = min(most, wanted.size - held)
+            found += [Share(naturals, wild) for wild in range(least, most + 1)]
     return found

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from domain.solver_plan import FIELD, Plan
+from domain.solver_plan import Plan
 from domain.solver_runs import (
+    FIELD,
     KEPT_SHIFT,
     LINE_BITS,
     LINE_MASK,
@@ -18,6 +19,8 @@ from domain.solver_runs import (
     RunGraph,
     Table,
 )
+
+MOST_TABLES = 50_000  # about 1 kB each
 
 _TURN_BITS = 5  # thirteen cuts of a ring, each in two manners
 _USED_MASK = (1 << USED_BITS) - 1
@@ -59,15 +62,25 @@ _Layer: TypeAlias = dict[int, tuple[int, int]]
 
 
 def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
-    """Lists the runs that a suit can give; the empty choice is left out.
+    """Lists the runs that a suit can give; the empty choice is left out. Remembered by weights and question.
 
-    Shape: with `spare`, entries that need more wilds or cards of the kept ranks for no more worth are left out.
+    Shape: where wilds can be spared, entries that need more of them for no more worth are left out.
     """
+    key = (plan.same_weights[block], ask)
+    found = plan.tables.get(key)
+    if found is None:
+        if len(plan.tables) >= MOST_TABLES:
+            plan.tables.clear()
+        found = plan.tables[key] = _new_table(plan, block, ask)
+    return found
+
+
+def _new_table(plan: Plan, block: int, ask: Ask) -> Table:
     graph = plan.graph(ask.wilds, ask.most)
-    plain = [weight for weight in plan.weights[block]]
-    weights = [0 if ask.kept >> rank & 1 and not plan.by_face else weight for rank, weight in enumerate(plain)]
+    plain = ask.kept if not plan.by_face else 0  # copies of these are laid in any case
+    weights = [0 if plain >> rank & 1 else weight for rank, weight in enumerate(plan.weights[block])]
     table: Table = {}
-    for turn, order in enumerate(_orders(plan, ask)):
+    for turn, order in enumerate(_orders(plan)):
         for key, (worth, path) in _walked(graph, order, ask, weights).items():
             finished, wilds, used = key & LINE_MASK, key >> LINE_BITS & WILD_MASK, key >> KEPT_SHIFT
             entry = Entry(wilds, worth, path << _TURN_BITS | turn)
@@ -78,27 +91,28 @@ def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
 def _worth_keeping(entries: list[Entry], *, spare: bool) -> list[Entry]:
     best: list[Entry] = []
     for entry in sorted(entries, key=lambda entry: (entry.wilds, -entry.worth)):
-        if not best or entry.wilds > best[-1].wilds and not (spare and entry.worth <= best[-1].worth):
+        if not best or (entry.wilds > best[-1].wilds and not (spare and entry.worth <= best[-1].worth)):
             best.append(entry)
     return best
 
 
-def _orders(plan: Plan, ask: Ask) -> Iterator[_Order]:
+def _orders(plan: Plan) -> Iterator[_Order]:
     """Gives the order of places; a ring is cut at every place, for some cut lies between all the runs.
 
     That holds unless the runs go all the way round, which takes 13 cards and one more for each run: see `is_exact`.
     """
     knobs = plan.knobs
     if not knobs.wraps:
-        yield _Order(tuple((place, (place - 1) % len(knobs.ranks)) for place in range(knobs.lowest, knobs.highest + 1)))
+        places = range(knobs.lowest, knobs.highest + 1)
+        yield _Order(tuple((place, (place - 1) % len(knobs.ranks)) for place in places))
         return
     for cut in range(1, 14):
-        places = tuple((place, (place - 1) % 13) for place in range(cut, cut + 13))
+        ring = tuple((place, (place - 1) % 13) for place in range(cut, cut + 13))
         if knobs.separate_runs:
-            yield _Order(places, may_begin=False)
-            yield _Order(places, may_end=False)
+            yield _Order(ring, may_begin=False)
+            yield _Order(ring, may_end=False)
         else:
-            yield _Order(places)
+            yield _Order(ring)
 
 
 def _tracked(order: _Order, ask: Ask) -> int:
@@ -122,9 +136,7 @@ def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> _La
     return _ends(graph, order, ask, layer)
 
 
-def _next_layer(
-    graph: RunGraph, layer: _Layer, ask: Ask, held: int, rank: int, weight: int, tracked: int
-) -> _Layer:
+def _next_layer(graph: RunGraph, layer: _Layer, ask: Ask, held: int, rank: int, weight: int, tracked: int) -> _Layer:
     after: _Layer = {}
     shift = KEPT_SHIFT + USED_BITS * rank
     free = ask.replace or bool(tracked)
@@ -165,7 +177,7 @@ def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
 def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
     """Reads the runs back from an entry's path by walking it again."""
     graph = plan.graph(ask.wilds, ask.most)
-    order = list(_orders(plan, ask))[path & (1 << _TURN_BITS) - 1]
+    order = list(_orders(plan))[path & (1 << _TURN_BITS) - 1]
     path >>= _TURN_BITS
     tracked, used, line = _tracked(order, ask), [0] * len(plan.knobs.ranks), 0
     open_runs: list[tuple[int, FoundRun]] = []

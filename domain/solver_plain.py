@@ -1,0 +1,119 @@
+"""The plain search, for contracts that mix kinds of melds which suits and ranks do not keep apart.
+
+No preset has such a contract. It tries meld after meld, the dearest first, within a budget, and says when that ran out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from domain.cards import Card, Hand, in_deck_order, rank_of, suit_of
+from domain.lay_down import LaidMelds, fault_between
+from domain.meld import Placed
+from domain.readings import Reading, fault_of, natural_if_own, own_role, role
+from domain.ruleset import MeldKind
+from domain.solver_plan import Plan
+from domain.solver_runs import Wanted
+
+_BUDGET = 50_000  # melds tried, about a second
+
+
+@dataclass
+class _Search:
+    """The best lay-downs so far, by the cards they leave, with their worth."""
+
+    plan: Plan
+    most: int
+    budget: int = _BUDGET
+    found: dict[Hand, tuple[int, LaidMelds]] = field(default_factory=dict)
+    best: int = -1
+
+
+def plain_search(hand: Hand, plan: Plan, most: int) -> tuple[list[tuple[int, LaidMelds]], bool]:
+    """Gives the best few lay-downs with their worth, and whether all were tried."""
+    search = _Search(plan, most)
+    exact = plan.knobs.exact_sizes
+    parts: list[tuple[MeldKind, Wanted]] = [(part.kind, Wanted(part.size, exact)) for part in plan.contract]
+    parts += [(part.kind, Wanted(part.size, exact=False)) for part in plan.extra]
+    _lay(search, Counter(in_deck_order(hand)), parts, (), 0)
+    best = sorted(search.found.values(), key=lambda one: -one[0])[:most]
+    return best, search.budget > 0
+
+
+def _lay(
+    search: _Search, left: Counter[Card], parts: list[tuple[MeldKind, Wanted]], laid: LaidMelds, worth: int
+) -> None:
+    if not parts:
+        rest = in_deck_order(left.elements())
+        if rest not in search.found or search.found[rest][0] < worth:
+            search.found[rest] = (worth, laid)
+        search.best = max(search.best, worth)
+        return
+    if worth + _worth(search.plan, left.elements()) <= search.best:
+        return
+    kind, wanted = parts[0]
+    for gain, cards in _dearest_first(search, left, kind, wanted):
+        search.budget -= 1
+        if search.budget <= 0:
+            return
+        if not any(fault_between((kind, cards), other, search.plan.knobs) for other in laid):
+            after = left - Counter([placed.card for placed in cards])
+            _lay(search, after, parts[1:], (*laid, (kind, cards)), worth + gain)
+
+
+def _dearest_first(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> list[tuple[int, Reading]]:
+    make = _runs if kind in ("run", "run_any_suit") else _alike
+    found: dict[Reading, int] = {}
+    for cards in make(search.plan, left, kind, wanted):
+        search.budget -= 1
+        if search.budget <= 0:
+            break
+        if fault_of(kind, cards, search.plan.knobs, first_laying=True) is None:
+            found.setdefault(cards, _worth(search.plan, (placed.card for placed in cards)))
+    return sorted(((worth, cards) for cards, worth in found.items()), key=lambda one: -one[0])
+
+
+def _worth(plan: Plan, cards: Iterator[Card]) -> int:
+    return sum(plan.worth[card] for card in cards)
+
+
+def _alike(plan: Plan, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
+    wilds_in = plan.knobs.wilds
+    for value in plan.knobs.ranks if kind == "set" else plan.knobs.suits:
+        own = [card for card in left.elements() if own_role(kind, card) == value]
+        wilds = [card for card in left.elements() if card in wilds_in and own_role(kind, card) != value]
+        sizes = range(wanted.size, (wanted.size if wanted.exact else len(own) + len(wilds)) + 1)
+        for size in reversed(sizes):
+            for wild in range(min(len(wilds), size) + 1):
+                if size - wild > len(own):
+                    continue
+                for naturals in dict.fromkeys(combinations(own, size - wild)):
+                    for others in dict.fromkeys(combinations(wilds, wild)):
+                        yield (*map(Placed, naturals), *(Placed(card, value) for card in others))
+
+
+def _runs(plan: Plan, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
+    knobs = plan.knobs
+    for suit in knobs.suits if kind == "run" else ("",):
+        for first in range(knobs.lowest, knobs.highest + 1):
+            last = first + knobs.longest - 1 if knobs.wraps else knobs.highest
+            ranks = [knobs.rank_at(place) for place in range(first, last + 1)]
+            longest = wanted.size if wanted.exact else len(ranks)
+            for cards in _filled(plan, left, [(kind, rank, suit) for rank in ranks[:longest]]):
+                if len(cards) >= wanted.size:
+                    yield cards
+
+
+def _filled(plan: Plan, left: Counter[Card], places: list[tuple[MeldKind, str, str]]) -> Iterator[Reading]:
+    """Fills places from the first on as far as cards go, longest first; yields every beginning of it too."""
+    if places:
+        kind, rank, suit = places[0]
+        suits = suit or plan.knobs.suits
+        own = [card for card in left if left[card] and rank_of(card) == rank and suit_of(card) in tuple(suits)]
+        wilds = [card for card in left if left[card] and card in plan.knobs.wilds and card not in own]
+        for card in own + wilds:
+            placed = Placed(card) if card in own else Placed(card, role(kind, rank, suit))
+            for others in _filled(plan, left - Counter([card]), places[1:]):
+                yield (natural_if_own(kind, placed), *others)
+    yield ()
