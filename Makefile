@@ -35,7 +35,7 @@ check: $(VENV)/developing  ## format, lint, types, floors
 	$(VENV)/bin/lint-imports
 
 bench: $(VENV)/developing  ## the measurements of the design's goals, on a stack of their own
-	@exec $(PY) -m infra.cli bench
+	@exec $(PY) -m tests.bench
 
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 	$(PY) -m infra.cli openapi

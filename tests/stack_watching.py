@@ -73,6 +73,8 @@ class Command:
                 self.process.kill()
                 self.process.wait()
         self._reader.join()
+        while not self._coming.empty():
+            self.lines.append(self._coming.get())
         if self.process.stdout:
             self.process.stdout.close()
 

@@ -34,6 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     data = tmp_path_factory.mktemp("data")
     with up(data) as (command, base_url):
         yield Server(base_url, command.process.pid, data)
+    print(*command.lines, sep="\n")  # pytest shows it beside a failure
 
 
 @pytest.fixture
