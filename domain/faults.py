@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from domain.cards import FACES, deck_list
-from domain.ruleset import Contract, Ruleset
+from domain.ruleset import Contract, DeckSize, Ruleset
 
+MAX_PLAYERS = 8
 MAX_PACKS = 6
 MAX_DEAL = 15
 MAX_WILDS_IN_DECK = 24
@@ -14,6 +15,7 @@ MAX_CONTRACTS = 12
 MAX_PARTS = 5
 MAX_ROUNDS = 128  # a game's chain of secrets has that many links
 MAX_RENEWALS = 20
+MAX_POINTS = 1_000  # of one card; a game's total stays far below 32 bits
 
 
 class Fault(Struct, frozen=True):
@@ -39,8 +41,12 @@ def faults(rules: Ruleset) -> tuple[Fault, ...]:
 
 def _deck_faults(rules: Ruleset) -> Iterator[Fault]:
     players, deck = rules.players, rules.deck
-    if not 2 <= players.min <= players.max:
-        yield Fault("bad_player_numbers", "/players", "at least two players, and min not above max")
+    if not 2 <= players.min <= players.max <= MAX_PLAYERS:
+        yield Fault("bad_player_numbers", "/players", f"2 to {MAX_PLAYERS} players, and min not above max")
+        return
+    if len(deck.sizes) > MAX_PLAYERS or len(deck.wilds) > len(FACES[deck.kind]):
+        yield Fault("bad_deck", "/deck", f"decks for {MAX_PLAYERS} numbers of players at most, and each wild once")
+        return
     for number in range(players.min, players.max + 1):
         if number not in deck.sizes:
             yield Fault("deck_missing", f"/deck/sizes/{number}", f"no deck is given for {number} players")
@@ -48,11 +54,16 @@ def _deck_faults(rules: Ruleset) -> Iterator[Fault]:
         path = f"/deck/sizes/{number}"
         if not 1 <= size.packs <= MAX_PACKS:
             yield Fault("too_many_packs", path, f"1 to {MAX_PACKS} packs")
-        elif size.jokers < 0 or _wilds_in_deck(rules, number) > MAX_WILDS_IN_DECK:
+        elif not _is_deck_within_bounds(size) or _wilds_in_deck(rules, number) > MAX_WILDS_IN_DECK:
             yield Fault("too_many_wilds", path, f"0 to {MAX_WILDS_IN_DECK} jokers and other wilds")
     for face in (*deck.wilds, *rules.never_taken):
         if face not in FACES[deck.kind]:
             yield Fault("unknown_face", "/deck/wilds", f"{face} is no card of a {deck.kind} deck")
+
+
+def _is_deck_within_bounds(size: DeckSize) -> bool:
+    """Tells whether a deck may be made at all: its numbers come from outside."""
+    return 1 <= size.packs <= MAX_PACKS and 0 <= size.jokers <= MAX_WILDS_IN_DECK
 
 
 def _wilds_in_deck(rules: Ruleset, number: int) -> int:
@@ -68,7 +79,7 @@ def _deal_faults(rules: Ruleset) -> Iterator[Fault]:
         yield Fault("upcard_and_forehand_extra", "/deal", "a forehand with one card more starts without an upcard")
     most = max(rules.deal.cards)
     for number, size in rules.deck.sizes.items():
-        if size.packs > MAX_PACKS or not rules.players.min <= number <= rules.players.max:
+        if not _is_deck_within_bounds(size) or not rules.players.min <= number <= rules.players.max:
             continue
         if len(deck_list(rules.deck.kind, size.packs, size.jokers)) < number * most + 2:
             yield Fault("deck_too_small", f"/deck/sizes/{number}", f"{number} hands of {most} and a stock are needed")
@@ -116,6 +127,10 @@ def _end_faults(rules: Ruleset) -> Iterator[Fault]:
         yield Fault("bad_penalty", "/buy/penalty", "0 to 5 cards, by round")
     if any(limit is not None and limit < 0 for limit in (rules.buy.per_round, rules.buy.per_game)):
         yield Fault("bad_buy_limit", "/buy", "limits are not negative")
+    tables = (rules.points.cards, *rules.points.alternatives.values())
+    values = (*(value for table in tables for value in table.values()), *rules.points.go_out_bonus)
+    if not all(abs(value) <= MAX_POINTS for value in values):
+        yield Fault("bad_points", "/points", f"{-MAX_POINTS} to {MAX_POINTS} points")
     for name in rules.points.use:
         if name not in rules.points.alternatives:
             yield Fault("unknown_alternative", "/points/use", f"there is no table {name}")
