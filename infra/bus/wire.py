@@ -1,5 +1,6 @@
 """One connection to Redis."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,12 +31,13 @@ class Wire:
         connection = kind(
             **options,
             socket_connect_timeout=_CONNECT_S,
-            socket_timeout=_ANSWER_S,
+            socket_timeout=None,
             retry=Retry(NoBackoff(), 0),
             protocol=2,
         )
         with _lost_is_unavailable():
-            await connection.connect()
+            async with asyncio.timeout(_ANSWER_S):
+                await connection.connect()
         return cls(connection)
 
     async def call(self, *command: bytes | str | int) -> Any:
@@ -47,8 +49,10 @@ class Wire:
         if not self._connection.is_connected:
             raise Unavailable("the connection to Redis is closed")
         with _lost_is_unavailable():
-            await self._connection.send_packed_command(packed, check_health=False)
-            return await self._connection.read_response(disable_decoding=True)
+            # redis-py's own timeout swallows a cancellation now and then (asyncio.wait_for before Python 3.12).
+            async with asyncio.timeout(_ANSWER_S):
+                await self._connection.send_packed_command(packed, check_health=False)
+                return await self._connection.read_response(disable_decoding=True)
 
     async def close(self) -> None:
         """Closes the connection."""

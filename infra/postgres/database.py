@@ -86,7 +86,8 @@ class Database:
         """Closes all connections; statements under way are given a moment."""
         if self._pool is not None:
             try:
-                await asyncio.wait_for(self._pool.close(), timeout=2)
+                async with asyncio.timeout(2):
+                    await self._pool.close()
             except LOST:
                 self._pool.terminate()
 
