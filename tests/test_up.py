@@ -1,0 +1,91 @@
+"""The whole server from one command: `shanghai up`, each process for itself, on a free port."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.embedded.engines import SHORT_FOLDER
+from infra.embedded.kept import watch
+from infra.embedded.ports import free_port
+from infra.embedded.stack import Stack, running_stack
+from tests.stack_watching import Command, command, crash, descendants, eventually, is_running
+
+pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
+
+
+def test_a_killed_server_leaves_nothing_running_starts_again_on_its_data_and_stops_in_good_order(
+    tmp_path: Path,
+) -> None:
+    with up(tmp_path) as (server, url):
+        anna = httpx.post(f"{url}/v1/players", json={"name": "Anna"}).raise_for_status().json()
+        children = descendants(server.process.pid)
+        assert len(children) >= 8
+        crash(server.process.pid)
+        eventually(lambda: not any(map(is_running, children)), within_s=8, what="all children gone")
+
+    with up(tmp_path) as (server, url):  # every process killed at once
+        assert who_is(anna["token"], url) == anna["player_id"]
+        for pid in (server.process.pid, *descendants(server.process.pid)):
+            crash(pid)
+
+    with up(tmp_path) as (server, url):
+        assert who_is(anna["token"], url) == anna["player_id"]
+        children = descendants(server.process.pid)
+        server.process.terminate()
+        assert server.process.wait(6) == 0
+        assert not any(map(is_running, children))
+        assert not (tmp_path / "run").is_symlink()
+        assert "database system is shut down" in (tmp_path / "logs/postgres.log").read_text()
+
+
+@pytest.mark.parametrize("name", ["api", "relay", "clock", "worker", "postgres", "redis"])
+def test_a_killed_process_is_started_again_and_the_server_gets_ready(stack: Stack, name: str) -> None:
+    said: list[str] = []
+    killed = stack.processes[name].running
+    crash(killed.pid)
+    deadline = time.monotonic() + 30
+
+    def is_back() -> bool:
+        assert time.monotonic() < deadline, said
+        return stack.processes[name].running is not killed and is_ready(stack.base_url)
+
+    watch(stack.processes.values(), say=said.append, until=is_back)
+    assert f"{name} ended (signal 9), starting it again" in said
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with running_stack(tmp_path_factory.mktemp("data"), port=free_port()) as running:
+        yield running
+
+
+@contextmanager
+def up(data: Path) -> Iterator[tuple[Command, str]]:
+    """A server that is ready, and its address; its sockets' folder is removed even if it is killed."""
+    with command("-m", "infra.cli", "up", "--port", str(free_port()), "--data", data) as server:
+        try:
+            yield server, server.line("ready")
+        finally:
+            server.end()
+            if (data / "run").is_symlink():
+                left = (data / "run").readlink()
+                assert str(left).startswith(SHORT_FOLDER)
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def who_is(token: str, url: str) -> object:
+    answer = httpx.get(f"{url}/v1/me", headers={"Authorization": f"Bearer {token}"})
+    return answer.raise_for_status().json()["player_id"]
+
+
+def is_ready(base_url: str) -> bool:
+    try:
+        answer = httpx.get(f"{base_url}/health/ready", timeout=2).json()
+    except (httpx.HTTPError, ValueError):
+        return False
+    return bool(answer["status"] == "ok")
