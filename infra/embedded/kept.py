@@ -62,9 +62,7 @@ def revive(kept: Kept, *, now: float, say: Say) -> None:
 def _pause_s(kept: Kept) -> float:
     if len(kept.deaths) >= DEATHS_TO_GIVE_UP:
         name, log = kept.running.name, kept.running.log
-        raise GaveUp(
-            f"{name} died {len(kept.deaths)} times in a minute; the end of {log}:\n{last_lines(log)}"
-        )
+        raise GaveUp(f"{name} died {len(kept.deaths)} times in a minute; the end of {log}:\n{last_lines(log)}")
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 3 ** (len(kept.deaths) - 1)))
 
 

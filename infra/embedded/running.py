@@ -87,9 +87,7 @@ def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 
     while not is_ready():
         if running.process.poll() is not None or time.monotonic() > deadline:
             running.stop(0)
-            raise StartFailed(
-                f"{running.name} did not start; the end of {running.log}:\n{last_lines(running.log)}"
-            )
+            raise StartFailed(f"{running.name} did not start; the end of {running.log}:\n{last_lines(running.log)}")
         time.sleep(0.005)
     return running
 

@@ -50,9 +50,7 @@ def running_stack(
         variables = _variables(data, run, host, port)
         processes = _start_engines(data, run, exits)
         _migrate(data, variables)
-        roof = {
-            name: keep(partial(_start_module, name, module, data, variables)) for name, module in ROOF.items()
-        }
+        roof = {name: keep(partial(_start_module, name, module, data, variables)) for name, module in ROOF.items()}
         exits.callback(_stop_together, roof)
         processes |= roof
         _wait_until_ready(processes, host, port, say)
@@ -88,9 +86,7 @@ def _start_engines(data: Path, run: Path, exits: ExitStack) -> dict[str, Kept]:
         return engine
 
     return {
-        "postgres": kept(
-            partial(start_postgres, data / "postgres", run, log=logs / "postgres.log"), POSTGRES_STOP_S
-        ),
+        "postgres": kept(partial(start_postgres, data / "postgres", run, log=logs / "postgres.log"), POSTGRES_STOP_S),
         "redis": kept(partial(start_redis, data / "redis", run, log=logs / "redis.log"), REDIS_STOP_S),
     }
 
