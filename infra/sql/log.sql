@@ -1,7 +1,7 @@
 -- name: append
--- Whole or not at all, for one game or for several. Receipts come first: who repeats a request and is too
--- late with its version as well is told of the key. Rows of a game come in the order of their versions, so that
--- gseq rises with them.
+-- Whole or not at all, for one game or for several. Each part waits for the one before (`count` runs it to its end):
+-- who repeats a request and is too late with its version as well is told of the key. Rows of a game come in the
+-- order of their versions, so that gseq rises with them.
 WITH receipts AS (
     INSERT INTO idempotency
         (game_id, principal, operation, key, fingerprint, command_id, first_version, last_version)
@@ -13,12 +13,14 @@ WITH receipts AS (
     SELECT * FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::smallint[], $5::smallint[],
         $6::smallint[], $7::smallint[], $8::uuid[], $9::bytea[])
     WHERE (SELECT count(*) FROM receipts) >= 0
+    RETURNING 1
 ), works AS (
     INSERT INTO work (game_id, version, kind, due_at)
     SELECT game_id, version, kind,
         CASE kind WHEN 0 THEN 'infinity' ELSE coalesce(at, statement_timestamp()) + delay END
     FROM unnest($18::uuid[], $19::integer[], $20::smallint[], $21::timestamptz[], $22::interval[])
         AS new (game_id, version, kind, at, delay)
+    WHERE (SELECT count(*) FROM events) >= 0
 )
 SELECT statement_timestamp();
 

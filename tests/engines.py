@@ -1,0 +1,100 @@
+"""Fixtures: one Postgres and one Redis per test process, a fresh database for each test module.
+
+A folder's conftest imports the names that it needs. Tests with long transactions or kills start engines of their own.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import ExitStack
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+
+from infra.embedded.engines import Engines, embedded_services
+from infra.migrations import migrate
+from infra.settings import Settings
+
+T = TypeVar("T")
+
+_TEMPLATE = "shanghai_template"
+_numbers = itertools.count(1)
+_until_the_end = ExitStack()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def engines() -> Iterator[Engines]:
+    """Both engines, shared by all folders of tests; ended with the session."""
+    yield _started()
+    _until_the_end.close()
+    _started.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def settings(engines: Engines) -> Settings:
+    """Settings of a server whose database is new for this module."""
+    return settings_of(engines, new_database(engines))
+
+
+def new_database(engines: Engines) -> str:
+    """Makes a migrated database in 40 ms and gives its URL."""
+    name = f"test_{next(_numbers)}"
+    run(_create(engines.postgres.url, name))
+    return database_url(engines, name)
+
+
+def database_url(engines: Engines, name: str) -> str:
+    return urlsplit(engines.postgres.url)._replace(path=f"/{name}").geturl()
+
+
+def settings_of(engines: Engines, url: str) -> Settings:
+    redis = engines.redis.url
+    return Settings(
+        database_url=url,
+        bus_url=redis,
+        broker_url=f"redis+socket://{redis.removeprefix('unix://')}?virtual_host=0",
+        limits_url=redis,
+        secret_key=bytes(range(32)),
+    )
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Runs async work from a synchronous test or fixture."""
+    return asyncio.run(work)
+
+
+async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float = 10.0, what: str = "") -> None:
+    """Waits for a fact, looked at every 5 ms."""
+    deadline = time.monotonic() + within_s
+    while not await is_so():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        await asyncio.sleep(0.005)
+
+
+@cache
+def _started() -> Engines:
+    engines = _until_the_end.enter_context(embedded_services())
+    run(_make_template(engines))
+    return engines
+
+
+async def _make_template(engines: Engines) -> None:
+    connection = await asyncpg.connect(engines.postgres.url)
+    await connection.execute(f"CREATE DATABASE {_TEMPLATE}")
+    await connection.close()
+    await migrate(database_url(engines, _TEMPLATE))
+
+
+async def _create(url: str, name: str) -> None:
+    connection = await asyncpg.connect(url)
+    await connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+    await connection.close()
