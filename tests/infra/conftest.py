@@ -1,0 +1,36 @@
+"""Engines of one's own for tests that stop them or hold transactions open."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import asyncpg
+import pytest
+
+from infra.embedded.engines import Engines, embedded_services
+from infra.settings import Settings
+from tests.engines import anyio_backend, engines, run, settings, settings_of
+
+__all__ = ["anyio_backend", "engines", "own_engines", "own_settings", "owner", "settings"]
+
+
+@pytest.fixture(scope="module")
+def own_engines() -> Iterator[Engines]:
+    """A cluster and a Redis that no other module uses; transaction numbers and barriers are cluster-wide."""
+    with embedded_services() as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def own_settings(own_engines: Engines) -> Settings:
+    from infra.migrations import migrate
+
+    run(migrate(own_engines.postgres.url))
+    return settings_of(own_engines, own_engines.postgres.url)
+
+
+@pytest.fixture
+async def owner(own_settings: Settings) -> AsyncIterator[asyncpg.Connection]:
+    """A connection with the owner's rights to `own_settings`' database, whose tables are empty."""
+    connection = await asyncpg.connect(own_settings.database_url)
+    await connection.execute("TRUNCATE event, idempotency, work")
+    yield connection
+    await connection.close()

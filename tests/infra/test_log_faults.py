@@ -1,0 +1,150 @@
+"""The event store while its connections, its server or its callers go away."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from infra.postgres.database import Database
+from infra.postgres.log import PostgresLog
+from infra.settings import Settings
+from services.ids import public_id
+from services.ports import KeyUsed, Unavailable, VersionConflict
+from tests.appends import append, keyed, new_game
+from tests.engines import eventually
+from tests.infra.cut_wire import CutWire, cut_wire
+
+_BLOCKED = "FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
+
+
+@pytest.fixture
+async def wire(settings: Settings) -> AsyncIterator[CutWire]:
+    async with cut_wire(settings.database_url) as wire:
+        yield wire
+
+
+@pytest.fixture
+async def database(wire: CutWire) -> AsyncIterator[Database]:
+    database = Database(wire.url, size=4, name="test")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def outsider(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
+    """Another session, as the owner, on a way of its own."""
+    connection = await asyncpg.connect(settings.database_url)
+    yield connection
+    await connection.close()
+
+
+async def test_a_writer_whose_answer_was_lost_learns_that_it_has_written(wire: CutWire, database: Database) -> None:
+    log, game = PostgresLog(database), new_game()
+    await log.append(append(game))
+    wire.swallow_answers = 1
+    at = await log.append(append(game, 1, count=3, request=keyed()))
+    assert wire.swallowed == 1
+    assert [recorded.occurred_at for recorded in await log.read(game, 1)] == [at, at, at]
+
+
+async def test_a_writer_whose_answer_was_lost_is_still_told_that_it_was_late(
+    wire: CutWire, database: Database, settings: Settings
+) -> None:
+    log, game = PostgresLog(database), new_game()
+    await log.append(append(game, count=2))
+    wire.cut()
+    with pytest.raises(VersionConflict):
+        await log.append(append(game, 1))
+    with pytest.raises(VersionConflict):
+        await log.append(append(game, 0, request=keyed("new")))
+
+
+async def test_reads_outlive_a_cut_connection(wire: CutWire, database: Database) -> None:
+    log, game = PostgresLog(database), new_game()
+    await log.append(append(game, count=2))
+    for _ in range(3):
+        wire.cut()
+        assert len(await log.read(game)) == 2
+
+
+async def test_an_append_is_sent_again_when_its_session_was_killed(
+    settings: Settings, outsider: asyncpg.Connection
+) -> None:
+    database = Database(settings.database_url, size=4, name="killed")
+    log, game = PostgresLog(database), new_game()
+    await log.append(append(game))
+    blocker = outsider.transaction()
+    await blocker.start()
+    await outsider.execute("LOCK TABLE event IN SHARE MODE")
+    writing = asyncio.create_task(log.append(append(game, 1, count=3)))
+    await eventually(lambda: outsider.fetch(f"SELECT pg_terminate_backend(pid) {_BLOCKED}"))
+    await blocker.rollback()
+    await writing
+    assert [recorded.version for recorded in await log.read(game)] == [1, 2, 3, 4]
+    await database.close()
+
+
+async def test_without_a_server_everything_is_unavailable_at_once() -> None:
+    database = Database("postgresql://postgres@/none?host=/nowhere", size=2, name="test")
+    log, before = PostgresLog(database), time.monotonic()
+    with pytest.raises(Unavailable):
+        await log.read(new_game())
+    with pytest.raises(Unavailable):
+        await log.append(append(new_game()))
+    assert time.monotonic() - before < 2
+    await database.close()
+
+
+async def test_a_cancelled_writer_leaves_its_append_to_its_end(
+    settings: Settings, outsider: asyncpg.Connection
+) -> None:
+    database = Database(settings.database_url, size=4, name="cancelled")
+    log, game = PostgresLog(database), new_game()
+    async with outsider.transaction():
+        await outsider.execute("LOCK TABLE event IN SHARE MODE")
+        writing = asyncio.create_task(log.append(append(game, count=3)))
+        await eventually(lambda: outsider.fetch(f"SELECT {_BLOCKED}"))
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+    await log.settle()
+    assert await log.heads([game]) == {game: 3}
+    await database.close()
+
+
+@pytest.mark.parametrize("game", [new_game(), public_id("gam", UUID(int=1)), public_id("gam", UUID(int=1 << 127))])
+async def test_conflicts_are_told_apart_in_every_partition(database: Database, game: str) -> None:
+    log = PostgresLog(database)
+    await log.append(append(game, 0, count=2, request=keyed("k1")))
+    with pytest.raises(VersionConflict):
+        await log.append(append(game, 1))
+    with pytest.raises(KeyUsed):
+        await log.append(append(game, 2, request=keyed("k1")))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET payload = ''",
+        "DELETE FROM event",
+        "TRUNCATE event",
+        "DELETE FROM idempotency",
+        "UPDATE idempotency SET status = 200",
+        "DELETE FROM game_secret",
+        "DELETE FROM token",
+        "DROP TABLE work",
+        "CREATE TABLE mine ()",
+    ],
+)
+async def test_the_application_may_do_no_more_than_it_needs(database: Database, statement: str) -> None:
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await database.run(statement)
+
+
+async def test_a_statement_cannot_hang(database: Database) -> None:
+    [[statement_timeout]] = await database.fetch("SHOW statement_timeout")
+    [[transaction_timeout]] = await database.fetch("SHOW idle_in_transaction_session_timeout")
+    assert (statement_timeout, transaction_timeout) == ("5s", "2s")

@@ -1,0 +1,76 @@
+"""Migrations: once each, forward only, safe at the same time."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from infra.embedded.engines import Engines
+from infra.migrations import MigrationChanged, migrate
+from services.ids import new_uuid
+from tests.engines import database_url
+from tests.infra.schema import GOLDEN, describe
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+async def empty(engines: Engines) -> AsyncIterator[str]:
+    """The URL of a database without any table."""
+    name = f"empty_{next(_numbers)}"
+    async with connected(engines.postgres.url) as connection:
+        await connection.execute(f"CREATE DATABASE {name}")
+        yield database_url(engines, name)
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def test_an_empty_database_gets_the_golden_schema(empty: str) -> None:
+    assert await migrate(empty) == ["0001_event_store.sql"]
+    assert await describe(empty) == GOLDEN.read_text(), "see tests/infra/schema.py"
+
+
+async def test_migrating_again_changes_nothing(empty: str) -> None:
+    await migrate(empty)
+    assert await migrate(empty) == []
+
+
+async def test_several_at_once_are_safe(empty: str) -> None:
+    applied = await asyncio.gather(*(migrate(empty) for _ in range(5)))
+    assert sorted(map(len, applied)) == [0, 0, 0, 0, 1]
+
+
+async def test_a_migration_that_was_changed_is_refused(empty: str) -> None:
+    await migrate(empty)
+    async with connected(empty) as connection:
+        await connection.execute("UPDATE schema_migration SET sha256 = 'other'")
+    with pytest.raises(MigrationChanged, match=r"0001_event_store\.sql was applied .* with other content"):
+        await migrate(empty)
+
+
+async def test_the_log_is_partitioned_by_the_months_of_its_games(empty: str) -> None:
+    await migrate(empty)
+    async with connected(empty) as connection:
+        assert await connection.fetchval("SELECT make_event_partitions(5)") == 3
+        assert await connection.fetchval("SELECT make_event_partitions(5)") == 0
+        for game in (new_uuid(), UUID(int=1)):
+            await connection.execute(
+                "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
+                "VALUES ($1, 1, 1, 1, 1, 0, $1, '')",
+                game,
+            )
+        places = await connection.fetch("SELECT tableoid::regclass::text FROM event ORDER BY game_id")
+    assert [place for (place,) in places] == ["event_default", f"event_{datetime.now(UTC):%Y_%m}"]
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
