@@ -5,7 +5,7 @@ from domain.cards import Card, in_deck_order
 from domain.commands import Buy, CallShanghai, Pass
 from domain.lay_off import fits, lay_off
 from domain.luck import below, words
-from domain.meld import Placed
+from domain.meld import Placed, added_cards
 from domain.refusals import illegal
 from domain.seating import seats_after
 from domain.state import Discarded, Game, Round, Window
@@ -52,8 +52,14 @@ def limit_reached(game: Game, seat: int) -> bool:
 
 
 def may_call(game: Game, seat: int, top: Discarded) -> bool:
-    """Tells whether the seat may call this card at all; whether it fits is another question."""
-    return game.rules.shanghai.call != "none" and top.by != seat
+    """Tells whether the seat may call this card at all; whether it fits is another question.
+
+    A card that would be taken back needs a discarder who still plays.
+    """
+    call = game.rules.shanghai.call
+    if call == "taken_back" and (top.by is None or game.seats[top.by].out):
+        return False
+    return call != "none" and top.by != seat
 
 
 def fits_somewhere(game: Game, round_: Round, card: Card) -> bool:
@@ -142,24 +148,24 @@ def _sell(table: Unfolding, buyer: int) -> None:
 
 
 def call_shanghai(table: Unfolding, seat: int, move: CallShanghai) -> None:
-    """Lays the open discard on a meld at once; pending buys are void, and the player in turn draws from the stock."""
+    """Carries out a call at once; pending buys are void, and the player in turn draws from the stock."""
     game, round_ = table.game, table.round
     top = round_.pile[-1]
-    if game.rules.shanghai.call == "none":
-        raise illegal("calling_not_allowed")
     if top.by == seat:
         raise illegal("own_discard")
+    if not may_call(game, seat, top):
+        raise illegal("calling_not_allowed")
     meld = next((meld for meld in round_.melds if meld.meld_id == move.meld_id), None)
     if meld is None:
         raise illegal("meld_not_found")
     if not fits(top.card, meld, game.rules):
-        raise illegal("false_call")
+        _call_falsely(table, seat, meld.meld_id)
+        return
     laid = lay_off(meld, (Placed(top.card, move.as_),), move.end, game.rules)
-    role = _role_of_new(meld.cards, laid.cards, top.card)
+    taken_back = game.rules.shanghai.call == "taken_back"
     if round_.window is not None:
         table.add(e.ClaimsClosed("called"))
     from_seat, to_seat, penalty = _call_penalty(table, seat, top.by)
-    stock_count = len(table.round.stock) - (from_seat is None and penalty is not None)
     table.add(
         e.ShanghaiCalled(
             seat=seat,
@@ -169,31 +175,39 @@ def call_shanghai(table: Unfolding, seat: int, move: CallShanghai) -> None:
             from_seat=from_seat,
             to_seat=to_seat,
             penalty_card=penalty,
-            stock_count=stock_count,
-            cards=laid.cards,
-            as_=role,
+            stock_count=len(table.round.stock) - (from_seat is None and penalty is not None),
+            cards=meld.cards if taken_back else laid.cards,
+            as_=None if taken_back else added_cards(meld.cards, laid.cards)[0].as_,
+            taken_back=taken_back,
         )
     )
     if not table.game.seats[seat].hand:
         end_round(table, seat, "out")
 
 
-def _role_of_new(before: tuple[Placed, ...], after: tuple[Placed, ...], card: Card) -> str | None:
-    """Finds the role in which a card has joined a meld."""
-    new = list(after)
-    for placed in before:
-        if placed in new:
-            new.remove(placed)
-    return next((placed.as_ for placed in new if placed.card == card), None)
+def _call_falsely(table: Unfolding, seat: int, meld_id: str) -> None:
+    """Lets the caller draw a card, where the rules take false calls; in turn that happens once at the most."""
+    round_ = table.round
+    again = seat == round_.turn and round_.now.false_called
+    if table.game.rules.shanghai.false_call == "refused" or again:
+        raise illegal("false_call")
+    penalty = stock_holds(table, 1)
+    stock = table.round.stock
+    table.add(e.FalseCalled(seat, meld_id, round_.pile[-1].card, stock[:penalty], len(stock) - penalty))
+    settle(table)
 
 
 def _call_penalty(table: Unfolding, caller: int, culprit: int | None) -> tuple[int | None, int | None, Card | None]:
     """Gives whose hand the penalty card leaves (None: the stock), who gets it, and the card."""
-    if table.game.rules.shanghai.call == "caller_draws":
+    call = table.game.rules.shanghai.call
+    if call != "culprit_draws":
         drawn = stock_holds(table, 1, leaving=True)
-        return (None, caller, table.round.stock[0]) if drawn else (None, None, None)
+        penalty = table.round.stock[0] if drawn else None
+        if call == "taken_back":
+            return None, culprit, penalty
+        return None, caller if drawn else None, penalty
     hand = table.game.seats[caller].hand
-    if culprit is None or not hand:
+    if culprit is None or table.game.seats[culprit].out or not hand:
         return None, None, None
     return caller, culprit, _picked(table, in_deck_order(hand))
 

@@ -113,14 +113,47 @@ class Answer(Struct, frozen=True, tag=True):
 
 
 class TakeSeat(Struct, frozen=True, tag=True):
-    """A person sits down on an open seat of a waiting game."""
+    """A person sits down on an open seat of a waiting game; nonce_commitment: SHA-256 of 16 bytes of theirs, hex."""
 
     seat: int
     player_id: str
+    nonce_commitment: str | None = None
 
 
 class StartGame(Struct, frozen=True, tag=True):
     """The waiting is over; every seat must be taken."""
+
+
+class RevealNonce(Struct, frozen=True, tag=True):
+    """A seat shows the 16 bytes, hex, that it has committed itself to."""
+
+    seat: int
+    nonce: str
+
+
+class DropNonces(Struct, frozen=True, tag=True):
+    """The time to reveal is over: seats that have not are emptied, and the game waits again."""
+
+    asked_at_version: int
+
+
+class ChangeController(Struct, frozen=True, tag=True):
+    """The seat goes over to a person or a bot, in any phase; its cards, points and pending buys stay.
+
+    A bot that sits in for a person keeps their `player_id`, so that they can reclaim the seat.
+    """
+
+    seat: int
+    controller: Literal["human", "bot"]
+    player_id: str | None
+    level: Level | None
+    reason: Literal["abandoned", "handed_over", "reclaimed", "sat_in"]
+
+
+class LeaveForGood(Struct, frozen=True, tag=True):
+    """A person leaves the table: a bot takes the seat, or it is out, as the rules of the game say."""
+
+    seat: int
 
 
 class OpenGame(Struct, frozen=True, tag=True):
@@ -162,5 +195,7 @@ class ActForSeat(Struct, frozen=True, tag=True):
     decision_id: str
 
 
-PlayerCommand: TypeAlias = Answer | TakeSeat | StartGame
-TableCommand: TypeAlias = PlayerCommand | OpenGame | DealRound | ScoreRound | CloseClaims | ActForSeat
+PlayerCommand: TypeAlias = Answer | TakeSeat | StartGame | RevealNonce | LeaveForGood
+TableCommand: TypeAlias = (
+    PlayerCommand | OpenGame | ChangeController | DropNonces | DealRound | ScoreRound | CloseClaims | ActForSeat
+)

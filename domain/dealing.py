@@ -1,14 +1,14 @@
 """Between the turns: dealing a round, counting it, ending the game."""
 
 from domain import events as e
-from domain.cards import Card, Hand, deck_list
+from domain.cards import SKIP, Card, Hand, deck_list
 from domain.commands import DealRound, ScoreRound
 from domain.events import Event
 from domain.luck import below, shuffled, words
 from domain.refusals import GameFinished, GameNotStarted, Outdated, Refused
 from domain.ruleset import Ruleset
 from domain.scoring import hand_points
-from domain.seating import next_seat, seats_after
+from domain.seating import next_seat, seats_after, seats_in_play
 from domain.state import Game, Round
 from domain.turns import begin_turn
 from domain.unfolding import Unfolding
@@ -26,10 +26,13 @@ def deal_round(game: Game, command: DealRound) -> list[Event]:
     forehand = next_seat(game, dealer)
     hands, upcard, stock = _dealt(game, command, forehand)
     table = Unfolding(game)
-    contracts = tuple(game.rules.contracts[seat.contract] for seat in game.seats)
+    last = len(game.rules.contracts) - 1
+    contracts = tuple(game.rules.contracts[min(seat.contract, last)] for seat in game.seats)
     table.add(e.RoundDealt(command.number, contracts, dealer, command.secret, hands, upcard, stock))
     if game.rules.deal.forehand_extra:
         table.add(e.TurnBegan(forehand, "discard", discard_open=False, claimants=()))
+    elif game.rules.skip_cards and upcard == SKIP:
+        begin_turn(table, next_seat(table.game, forehand), skipped=(forehand,))
     else:
         begin_turn(table, forehand)
     return table.events
@@ -48,24 +51,25 @@ def _dealer(game: Game, command: DealRound) -> int:
     if game.round is not None:
         return next_seat(game, game.round.dealer)
     stream = words(bytes.fromhex(command.secret), game.game_id, command.number, game.nonces, "dealer")
-    return below(stream, len(game.seats))
+    drawn = below(stream, len(game.seats))
+    return next_seat(game, drawn) if game.seats[drawn].out else drawn
 
 
 def _dealt(game: Game, command: DealRound, forehand: int) -> tuple[tuple[Hand, ...], Card | None, tuple[Card, ...]]:
     """Shuffles and deals one card at a time from forehand; gives the hands by seat, the upcard and the stock."""
-    rules, seats = game.rules, len(game.seats)
-    size = rules.deck.sizes[seats]
+    rules, order = game.rules, (forehand, *seats_after(game, forehand))
+    seats = len(order)
+    size = rules.deck.sizes[len(game.seats)]
     stream = words(bytes.fromhex(command.secret), game.game_id, command.number, game.nonces, "deal")
     cards = shuffled(deck_list(rules.deck.kind, size.packs, size.jokers), stream)
     each = cards_dealt(rules, command.number)
     at = seats * each
-    order = (forehand, *seats_after(game, forehand))
     hands = {seat: cards[place:at:seats] for place, seat in enumerate(order)}
     if rules.deal.forehand_extra:
         hands[forehand] += (cards[at],)
         at += 1
     upcard = cards[at] if rules.deal.upcard else None
-    return tuple(hands[seat] for seat in range(seats)), upcard, cards[at + rules.deal.upcard :]
+    return tuple(hands.get(seat, ()) for seat in range(len(game.seats))), upcard, cards[at + rules.deal.upcard :]
 
 
 def cards_dealt(rules: Ruleset, number: int) -> int:
@@ -89,7 +93,7 @@ def score_round(game: Game, command: ScoreRound) -> list[Event]:
 
 def _points(game: Game, round_: Round, seat: int) -> int:
     hand, bonus = game.seats[seat].hand, game.rules.points.go_out_bonus
-    if hand or not bonus:
+    if hand or not bonus or seat != round_.went_out:
         return hand_points(hand, game.rules)
     return -bonus[min(round_.number, len(bonus)) - 1]
 
@@ -101,6 +105,8 @@ def _next_contracts(game: Game) -> tuple[int, ...]:
 
 def _is_last_round(game: Game, round_: Round, contracts: tuple[int, ...]) -> bool:
     through = len(game.rules.contracts)
+    if len(seats_in_play(game)) == 1:
+        return True
     return round_.number >= max_rounds(game.rules, len(game.seats)) or any(
         contract >= through for contract in contracts
     )
@@ -118,4 +124,5 @@ def _winners(game: Game, contracts: tuple[int, ...], totals: tuple[int, ...]) ->
     """Ranks by contracts done where each plays its own, then by the lowest total; equals share."""
     individual = game.rules.progression == "individual"
     ranks = [(-done if individual else 0, total) for done, total in zip(contracts, totals, strict=True)]
-    return tuple(seat for seat, rank in enumerate(ranks) if rank == min(ranks))
+    best = min(ranks[seat] for seat in seats_in_play(game))
+    return tuple(seat for seat in seats_in_play(game) if ranks[seat] == best)

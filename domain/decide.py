@@ -8,15 +8,19 @@ from domain.commands import (
     Answer,
     Buy,
     CallShanghai,
+    ChangeController,
     CloseClaims,
     DealRound,
     Discard,
     DrawStock,
+    DropNonces,
     LayDown,
     LayOff,
+    LeaveForGood,
     Move,
     OpenGame,
     Pass,
+    RevealNonce,
     ScoreRound,
     StartGame,
     SwapWild,
@@ -27,7 +31,8 @@ from domain.commands import (
 from domain.dealing import deal_round, score_round
 from domain.decisions import Decision, open_decisions
 from domain.events import Event
-from domain.lobby import open_game, start_game, take_seat
+from domain.leaving import change_controller, leave_for_good
+from domain.lobby import drop_nonces, open_game, reveal_nonce, start_game, take_seat
 from domain.options import options_for
 from domain.refusals import (
     DecisionClosed,
@@ -59,6 +64,14 @@ def decide(command: TableCommand, state: State) -> list[Event]:
             return take_seat(state, command)
         case StartGame():
             return start_game(state, command)
+        case RevealNonce():
+            return reveal_nonce(state, command)
+        case DropNonces():
+            return drop_nonces(state, command)
+        case ChangeController():
+            return change_controller(state, command)
+        case LeaveForGood():
+            return leave_for_good(state, command)
         case DealRound():
             return deal_round(state, command)
         case ScoreRound():
@@ -120,6 +133,11 @@ def _refuse_unless_open(table: Unfolding) -> None:
 
 
 def _answer_claim(table: Unfolding, seat: int, move: Move) -> None:
+    if table.round.now.offered is not None:
+        if not isinstance(move, SwapWild | Pass):
+            raise Refused(NotYourTurn(seat, table.round.turn))
+        playing.answer_offer(table, seat, move)
+        return
     match move:
         case Buy():
             claims.buy(table, seat, move)

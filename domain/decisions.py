@@ -27,6 +27,8 @@ def open_decisions(game: Game) -> tuple[Decision, ...]:
     round_ = game.round
     if round_ is None or game.status != "playing" or round_.step == "scoring":
         return ()
+    if round_.now.offered is not None:
+        return (Decision(round_.now.offered, "claim", round_.asked_at),)
     if round_.step == "play":
         return (Decision(round_.turn, "play", round_.asked_at),)
     return (*_draw(round_), *_claims(round_))

@@ -13,8 +13,9 @@ from domain.commands import Controller, End, Level, Pace, Spectators, Visibility
 from domain.meld import Meld, Placed
 from domain.ruleset import Part, Ruleset
 
-ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called"]
-RoundEnd: TypeAlias = Literal["out", "exhausted"]
+ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called", "left"]
+RoundEnd: TypeAlias = Literal["out", "exhausted", "left"]
+SeatChange: TypeAlias = Literal["opened", "taken", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
 
 
 class GameOpened(Struct, frozen=True):
@@ -31,13 +32,36 @@ class GameOpened(Struct, frozen=True):
 
 
 class SeatChanged(Struct, frozen=True):
-    """Somebody else controls the seat now."""
+    """Somebody else controls the seat now; `out` means that nobody does any more.
+
+    nonce_commitment: what a person who sits down gives with it; it is published when the game starts.
+    """
 
     seat: int
     controller: Controller
     player_id: str | None
     level: Level | None
-    reason: Literal["opened", "taken"]
+    reason: SeatChange
+    nonce_commitment: str | None = None
+
+
+class NoncesAsked(Struct, frozen=True):
+    """The commitments are closed and public; each seat that gave one now reveals what is behind it."""
+
+    commitments: tuple[str | None, ...]
+
+
+class NonceRevealed(Struct, frozen=True):
+    """A seat has revealed its nonce, which stays hidden until all have."""
+
+    seat: int
+    nonce: str
+
+
+class NoncesDropped(Struct, frozen=True):
+    """These seats did not reveal in time and are empty now; all commitments are thrown away, the game waits again."""
+
+    seats: tuple[int, ...]
 
 
 class GameStarted(Struct, frozen=True):
@@ -64,13 +88,15 @@ class RoundDealt(Struct, frozen=True):
 class TurnBegan(Struct, frozen=True):
     """The seat is asked to draw, or in a first turn with an extra card to discard.
 
-    discard_open: the top of the pile may be taken. claimants: the other seats that are asked about it.
+    discard_open: the top of the pile may be taken. claimants: the other seats that are asked about it. skipped: the
+    seats that have missed their turn before it.
     """
 
     seat: int
     step: Literal["draw", "discard"]
     discard_open: bool
     claimants: tuple[int, ...]
+    skipped: tuple[int, ...] = ()
 
 
 class CardDrawn(Struct, frozen=True):
@@ -134,6 +160,7 @@ class ShanghaiCalled(Struct, frozen=True):
     """The open discard went to a meld, whose cards stand in `cards` as they lie now.
 
     from_seat: whose hand the penalty card left, None for the stock. to_seat: who drew it, None where nobody did.
+    taken_back: the card did not go to the meld but back to its discarder, `to_seat`.
     """
 
     seat: int
@@ -146,6 +173,17 @@ class ShanghaiCalled(Struct, frozen=True):
     stock_count: int
     cards: tuple[Placed, ...]
     as_: str | None = field(default=None, name="as")
+    taken_back: bool = False
+
+
+class FalseCalled(Struct, frozen=True):
+    """A seat called the open discard, which does not fit that meld; it drew `penalty_cards` and has had its say."""
+
+    seat: int
+    meld_id: str
+    card: Card
+    penalty_cards: tuple[Card, ...]
+    stock_count: int
 
 
 class MeldsLaid(Struct, frozen=True):
@@ -176,6 +214,18 @@ class WildSwapped(Struct, frozen=True):
     meld: tuple[Placed, ...]
     to_hand: bool
     owed: bool
+
+
+class SwapOffered(Struct, frozen=True):
+    """The seat may take a wild from the table now, before the player in turn goes on."""
+
+    seat: int
+
+
+class SwapDeclined(Struct, frozen=True):
+    """The seat takes no wild."""
+
+    seat: int
 
 
 class CardDiscarded(Struct, frozen=True):
@@ -231,6 +281,9 @@ class GameFinished(Struct, frozen=True):
 Event: TypeAlias = (
     GameOpened
     | SeatChanged
+    | NoncesAsked
+    | NonceRevealed
+    | NoncesDropped
     | GameStarted
     | RoundDealt
     | TurnBegan
@@ -243,9 +296,12 @@ Event: TypeAlias = (
     | ClaimsClosed
     | DiscardOpened
     | ShanghaiCalled
+    | FalseCalled
     | MeldsLaid
     | CardsLaidOff
     | WildSwapped
+    | SwapOffered
+    | SwapDeclined
     | CardDiscarded
     | TurnEnded
     | StockRenewed

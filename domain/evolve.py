@@ -28,10 +28,20 @@ def evolve(state: State, event: e.Event) -> State:
         raise TypeError("the first event of a game is GameOpened")
     game = replace(state, version=state.version + 1)
     match event:
-        case e.SeatChanged(seat, controller, player_id, level):
-            return _with_seat(game, seat, controller=controller, player_id=player_id, level=level, passes_round=False)
+        case e.SeatChanged():
+            return _seat_changed(game, event)
+        case e.NoncesAsked():
+            return replace(game, nonces_asked_at=game.version)
+        case e.NonceRevealed(seat, nonce):
+            return _with_seat(game, seat, nonce=nonce)
+        case e.NoncesDropped(emptied):
+            kept = tuple(
+                Seat() if number in emptied else replace(seat, nonce_commitment=None, nonce=None)
+                for number, seat in enumerate(game.seats)
+            )
+            return replace(game, seats=kept, nonces_asked_at=None)
         case e.GameStarted(nonces):
-            return replace(game, status="playing", nonces=nonces)
+            return replace(game, status="playing", nonces=nonces, nonces_asked_at=None)
         case e.RoundDealt():
             return _dealt(game, event)
         case e.RoundScored(_, totals, contracts):
@@ -48,14 +58,16 @@ def evolve(state: State, event: e.Event) -> State:
 
 RoundEvent = (
     e.TurnBegan | e.CardDrawn | e.DrawDeclined | e.DrawSkipped | e.BuyRequested | e.Passed | e.CardBought
-    | e.ClaimsClosed | e.DiscardOpened | e.ShanghaiCalled | e.MeldsLaid | e.CardsLaidOff | e.WildSwapped
-    | e.CardDiscarded | e.TurnEnded | e.StockRenewed | e.RoundEnded
+    | e.ClaimsClosed | e.DiscardOpened | e.ShanghaiCalled | e.FalseCalled | e.MeldsLaid | e.CardsLaidOff
+    | e.WildSwapped | e.SwapOffered | e.SwapDeclined | e.CardDiscarded | e.TurnEnded | e.StockRenewed | e.RoundEnded
 )  # fmt: skip
 
 
 def _in_round(game: Game, round_: Round, event: RoundEvent) -> Game:
     match event:
         case e.TurnBegan():
+            for seat in event.skipped:
+                game = _with_seat(game, seat, skip="has_missed")
             return replace(game, round=_turn_began(round_, event, game.version))
         case e.CardDrawn():
             return _drawn(game, round_, event)
@@ -77,6 +89,8 @@ def _in_round(game: Game, round_: Round, event: RoundEvent) -> Game:
             return replace(game, round=_asked_to_draw(round_, game.version, claimants, discard_open=True))
         case e.ShanghaiCalled():
             return _called(game, round_, event)
+        case e.FalseCalled():
+            return _false_called(game, round_, event)
         case e.MeldsLaid(seat, melds):
             cards = [placed.card for meld in melds for placed in meld.cards]
             laid = replace(round_, melds=round_.melds + melds, now=replace(round_.now, laid_down=True))
@@ -90,14 +104,20 @@ def _in_round(game: Game, round_: Round, event: RoundEvent) -> Game:
             return _swapped(game, round_, event)
         case e.CardDiscarded(seat, card, declared):
             pile = (*_covered(round_.pile), Discarded(card, seat, protected=declared))
-            return _with_hand(replace(game, round=replace(round_, pile=pile)), seat, less=[card])
-        case e.TurnEnded():
-            return game
+            game = _with_hand(replace(game, round=replace(round_, pile=pile)), seat, less=[card], skip="free")
+            return game if event.skip is None else _with_seat(game, event.skip, skip="will_miss")
+        case e.TurnEnded(seat):
+            return _with_seat(game, seat, skip="free")
+        case e.SwapOffered(seat):
+            return _offered(game, round_, seat)
+        case e.SwapDeclined():
+            return _offered(game, round_, None)
         case e.StockRenewed(_, stock, kept):
             pile = round_.pile[-kept:]
             return replace(game, round=replace(round_, stock=stock, pile=pile, renewals=round_.renewals + 1))
-        case e.RoundEnded():
-            return replace(game, round=replace(round_, step="scoring", window=None, discard_open=False))
+        case e.RoundEnded(seat):
+            ended = replace(round_, step="scoring", window=None, discard_open=False, now=Turn(), went_out=seat)
+            return replace(game, round=ended)
         case _:
             assert_never(event)
 
@@ -118,7 +138,7 @@ def _opened(event: e.GameOpened) -> Game:
 
 def _dealt(game: Game, event: e.RoundDealt) -> Game:
     seats = tuple(
-        replace(seat, hand=in_deck_order(hand), down=False, buys=0, passes_round=False)
+        replace(seat, hand=in_deck_order(hand), down=False, buys=0, passes_round=False, skip="free")
         for seat, hand in zip(game.seats, event.hands, strict=True)
     )
     pile = () if event.upcard is None else (Discarded(event.upcard, None),)
@@ -187,10 +207,50 @@ def _bought(game: Game, round_: Round, event: e.CardBought) -> Game:
     )
 
 
+def _false_called(game: Game, round_: Round, event: e.FalseCalled) -> Game:
+    """The caller has had its say: the player in turn is asked anew, anybody else no more."""
+    if event.seat == round_.turn:
+        round_ = replace(round_, asked_at=game.version, now=replace(round_.now, false_called=True))
+    else:
+        round_ = replace(round_, window=_answered(round_, event.seat, buys=False))
+    stock = round_.stock[len(event.penalty_cards) :]
+    return _with_hand(replace(game, round=replace(round_, stock=stock)), event.seat, more=event.penalty_cards)
+
+
+def _offered(game: Game, round_: Round, seat: int | None) -> Game:
+    """Asks a seat about the wilds on the table, or after the last one the player in turn again."""
+    now = replace(round_.now, offered=seat)
+    return replace(game, round=replace(round_, now=now, asked_at=game.version, clock_at=game.version))
+
+
+def _seat_changed(game: Game, event: e.SeatChanged) -> Game:
+    seat = event.seat
+    game = _with_seat(
+        game,
+        seat,
+        controller=event.controller,
+        player_id=event.player_id,
+        level=event.level,
+        passes_round=False,
+        out=event.reason == "out",
+        nonce_commitment=event.nonce_commitment or game.seats[seat].nonce_commitment,
+    )
+    window = None if game.round is None else game.round.window
+    if event.reason != "out" or game.round is None or window is None:
+        return game
+    left = replace(
+        window,
+        asked=tuple(other for other in window.asked if other != seat),
+        buys=tuple(other for other in window.buys if other != seat),
+    )
+    return replace(game, round=replace(game.round, window=left))
+
+
 def _called(game: Game, round_: Round, event: e.ShanghaiCalled) -> Game:
     """The card lies on its meld, the penalty card has moved, and the player in turn is asked again: stock only."""
     from_stock = event.penalty_card is not None and event.from_seat is None
     laid = _asked_to_draw(_with_meld(round_, event.meld_id, event.cards), game.version, (), discard_open=False)
+    back = [event.card] if event.taken_back else []
     after = replace(
         laid,
         pile=round_.pile[:-1],
@@ -198,16 +258,15 @@ def _called(game: Game, round_: Round, event: e.ShanghaiCalled) -> Game:
         picks=round_.picks + (event.from_seat is not None),
     )
     game = _progressed(game, after)
-    if event.penalty_card is None:
-        return game
+    penalty = [] if event.penalty_card is None else [event.penalty_card]
     if event.from_seat is not None:
-        game = _with_hand(game, event.from_seat, less=[event.penalty_card])
-    return game if event.to_seat is None else _with_hand(game, event.to_seat, more=[event.penalty_card])
+        game = _with_hand(game, event.from_seat, less=penalty)
+    return game if event.to_seat is None else _with_hand(game, event.to_seat, more=[*back, *penalty])
 
 
 def _swapped(game: Game, round_: Round, event: e.WildSwapped) -> Game:
     owed = (event.wild, event.meld_id) if event.owed else (None, None)
-    now = replace(round_.now, owed=owed[0], owed_from=owed[1])
+    now = replace(round_.now, owed=owed[0], owed_from=owed[1], offered=None)
     game = _progressed(game, replace(_with_meld(round_, event.meld_id, event.meld), now=now))
     return _with_hand(game, event.seat, less=[event.card], more=[event.wild] if event.to_hand else [])
 

@@ -1,11 +1,24 @@
 """Before the first deal: opening a game, sitting down, starting."""
 
+from hashlib import sha256
+
 from domain import events as e
-from domain.commands import OpenGame, StartGame, TakeSeat
+from domain.commands import DropNonces, OpenGame, RevealNonce, StartGame, TakeSeat
 from domain.events import Event
 from domain.faults import Fault, FaultyRuleset
-from domain.refusals import AlreadyStarted, Refused, SeatNotFound, SeatsOpen, SeatTaken
+from domain.refusals import (
+    AlreadyStarted,
+    NonceNotAsked,
+    Outdated,
+    Refused,
+    SeatNotFound,
+    SeatsOpen,
+    SeatTaken,
+    WrongNonce,
+)
 from domain.state import Game
+
+NONCE_BYTES = 16
 
 
 def open_game(command: OpenGame) -> list[Event]:
@@ -36,20 +49,62 @@ def take_seat(game: Game, command: TakeSeat) -> list[Event]:
     if not 0 <= command.seat < len(game.seats):
         raise Refused(SeatNotFound(command.seat))
     seat = game.seats[command.seat]
-    if seat.player_id == command.player_id:
+    if seat.player_id == command.player_id and seat.controller == "human":
         return []
-    if game.status != "waiting":
+    if game.status != "waiting" or game.nonces_asked_at is not None:
         raise Refused(AlreadyStarted())
     if seat.controller != "open" or any(other.player_id == command.player_id for other in game.seats):
         raise Refused(SeatTaken(command.seat))
-    return [e.SeatChanged(command.seat, "human", command.player_id, None, "taken")]
+    return [e.SeatChanged(command.seat, "human", command.player_id, None, "taken", command.nonce_commitment)]
 
 
 def start_game(game: Game, _: StartGame) -> list[Event]:
-    """Starts a game whose seats are all taken."""
-    if game.status != "waiting":
+    """Starts a game whose seats are all taken; with commitments the nonces behind them are asked for first."""
+    if game.status != "waiting" or game.nonces_asked_at is not None:
         raise Refused(AlreadyStarted())
     free = tuple(number for number, seat in enumerate(game.seats) if seat.controller == "open")
     if free:
         raise Refused(SeatsOpen(free))
+    commitments = tuple(seat.nonce_commitment for seat in game.seats)
+    if any(commitments):
+        return [e.NoncesAsked(commitments)]
     return [e.GameStarted((None,) * len(game.seats))]
+
+
+def reveal_nonce(game: Game, command: RevealNonce) -> list[Event]:
+    """Takes the bytes behind a commitment; with the last of them the game starts and all are shown.
+
+    Revealing them again changes nothing.
+    """
+    seat = game.seats[command.seat]
+    if seat.nonce is not None and seat.nonce == command.nonce:
+        return []
+    if game.nonces_asked_at is None or seat.nonce_commitment is None or seat.nonce is not None:
+        raise Refused(NonceNotAsked(command.seat))
+    if _commitment(command.nonce) != seat.nonce_commitment:
+        raise Refused(WrongNonce(command.seat))
+    nonces = tuple(command.nonce if number == command.seat else other.nonce for number, other in enumerate(game.seats))
+    revealed = e.NonceRevealed(command.seat, command.nonce)
+    committed = (number for number, other in enumerate(game.seats) if other.nonce_commitment is not None)
+    if any(nonces[number] is None for number in committed):
+        return [revealed]
+    return [revealed, e.GameStarted(nonces)]
+
+
+def _commitment(nonce: str) -> str | None:
+    """Gives the commitment to 16 bytes in lower-case hex, or None for anything else."""
+    try:
+        raw = bytes.fromhex(nonce)
+    except ValueError:
+        return None
+    return sha256(raw).hexdigest() if raw.hex() == nonce and len(raw) == NONCE_BYTES else None
+
+
+def drop_nonces(game: Game, command: DropNonces) -> list[Event]:
+    """Empties the seats that have not revealed in time; all commitments are thrown away."""
+    if game.nonces_asked_at != command.asked_at_version:
+        raise Refused(Outdated())
+    late = tuple(
+        number for number, seat in enumerate(game.seats) if seat.nonce_commitment is not None and seat.nonce is None
+    )
+    return [e.NoncesDropped(late)]

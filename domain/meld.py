@@ -30,3 +30,11 @@ class NewMeld(Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: MeldKind
     cards: tuple[Placed, ...]
+
+
+def added_cards(before: tuple[Placed, ...], after: tuple[Placed, ...]) -> tuple[Placed, ...]:
+    """Finds the cards by which a meld has grown, in their roles."""
+    added = list(after)
+    for placed in before:
+        added.remove(placed)
+    return tuple(added)

@@ -1,13 +1,15 @@
 """The knobs that judge a meld, taken out of a ruleset into one small value: what memos are keyed by."""
 
+from functools import lru_cache
+
 from msgspec import Struct
 
 from domain.cards import COLOURS, SUITS, Card
+from domain.remembered import Remembered
 from domain.ruleset import MaxWilds, MeldKind, Ruleset
 
 _FRENCH = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
 _PHASES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
-_REMEMBERED = 64  # rulesets whose knobs are kept at hand; a server plays a few at a time
 
 
 class MeldRules(Struct, frozen=True, cache_hash=True):
@@ -38,22 +40,9 @@ class MeldRules(Struct, frozen=True, cache_hash=True):
         return self.ranks[(place - 1) % len(self.ranks)]
 
 
-_known: dict[int, tuple[Ruleset, MeldRules]] = {}
-_kept: dict[MeldRules, MeldRules] = {}
-
-
 def meld_rules(rules: Ruleset) -> MeldRules:
-    """Gives the meld knobs of a ruleset; the same object for equal knobs, while it is remembered."""
-    known = _known.get(id(rules))
-    if known is not None and known[0] is rules:
-        return known[1]
-    if len(_known) >= _REMEMBERED:
-        _known.clear()
-        _kept.clear()
-    found = _taken_out(rules)
-    found = _kept.setdefault(found, found)
-    _known[id(rules)] = (rules, found)  # the ruleset is kept too, so that its id stays its own
-    return found
+    """Gives the meld knobs of a ruleset."""
+    return _knobs(rules)
 
 
 def _taken_out(rules: Ruleset) -> MeldRules:
@@ -79,3 +68,12 @@ def _taken_out(rules: Ruleset) -> MeldRules:
         exact_sizes=rules.exact_sizes,
         extra_kinds=tuple(kinds) if rules.extra_melds else (),
     )
+
+
+@lru_cache(maxsize=64)
+def _the_same(knobs: MeldRules) -> MeldRules:
+    """Gives one object for equal knobs, so that memos compare them by identity."""
+    return knobs
+
+
+_knobs = Remembered(lambda rules: _the_same(_taken_out(rules)))

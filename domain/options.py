@@ -4,7 +4,9 @@ All are listed where they are finite; for laying down, the best candidates.
 """
 
 from collections.abc import Iterator
+from itertools import product
 
+from domain.cards import without
 from domain.claims import may_buy, may_call
 from domain.commands import (
     Buy,
@@ -22,12 +24,14 @@ from domain.decisions import Decision
 from domain.lay_off import fits, lay_off_options, swap_options
 from domain.meld import NewMeld
 from domain.playing import (
-    has_place_for_wild,
+    contract_of,
     keeps_a_discard,
     may_end_without_discard,
     may_lay_off,
     most_left_after_lay_down,
+    places_for_wild,
     refuse_discard,
+    skip_targets,
 )
 from domain.refusals import Refused
 from domain.solver import lay_down_candidates
@@ -41,6 +45,9 @@ def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
         case "draw":
             return tuple(_draw_options(game, game.round, decision.seat))
         case "claim":
+            if game.round.now.offered == decision.seat:
+                may = may_lay_off(game, game.round, decision.seat)
+                return (*(_swaps(game, game.round, decision.seat) if may else ()), Pass())
             return tuple(_claim_options(game, game.round, decision.seat))
         case "play":
             return tuple(_play_options(game, game.round, decision.seat))
@@ -85,9 +92,9 @@ def _play_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 
 
 def _lay_downs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
-    if game.seats[seat].down or round_.now.discard_only:
+    if round_.now.discard_only or (game.seats[seat].down and not game.rules.extra_melds):
         return
-    hand, contract = game.seats[seat].hand, round_.contracts[seat]
+    hand, contract = game.seats[seat].hand, contract_of(game, round_, seat)
     for found in lay_down_candidates(hand, contract, game.rules, must_empty=most_left_after_lay_down(game, seat)):
         if found.rest or not keeps_a_discard(game, seat):
             yield LayDown(tuple(NewMeld(kind, cards) for kind, cards in found.melds))
@@ -95,13 +102,13 @@ def _lay_downs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 
 def _lay_offs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
     hand, owed = game.seats[seat].hand, round_.now.owed
-    if len(hand) == 1 and keeps_a_discard(game, seat):
-        return
-    for meld in round_.melds:
-        if meld.meld_id == round_.now.owed_from:
-            continue
-        for place in lay_off_options(meld, hand if owed is None else (owed,), game.rules):
-            yield LayOff(meld.meld_id, (place.card,), place.end)
+    if owed is not None:
+        left = without(hand, [owed]) or ()
+        yield from places_for_wild(game, round_, left, owed, round_.now.owed_from)
+    elif len(hand) > 1 or not keeps_a_discard(game, seat):
+        for meld in round_.melds:
+            for place in lay_off_options(meld, hand, game.rules):
+                yield LayOff(meld.meld_id, (place.card,), place.end)
 
 
 def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
@@ -112,14 +119,16 @@ def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
         if rules.whose == "opponents" and meld.owner == seat:
             continue
         for found in swap_options(meld, game.seats[seat].hand, game.rules):
-            if not rules.re_meld or has_place_for_wild(game, round_, seat, meld.meld_id, found.wild, found.card):
+            left = without(game.seats[seat].hand, [found.card]) or ()
+            free = not rules.re_meld or rules.whose == "move"
+            if free or any(places_for_wild(game, round_, left, found.wild, meld.meld_id)):
                 yield SwapWild(meld.meld_id, found.wild, as_=found.as_, card=found.card)
 
 
 def _discards(game: Game, round_: Round, seat: int) -> Iterator[Move]:
     for card in dict.fromkeys(game.seats[seat].hand):
-        for declare in (False, True):
-            move = Discard(card, declare)
+        for declare, skip in product((False, True), skip_targets(game, seat, card)):
+            move = Discard(card, declare, skip)
             try:
                 refuse_discard(game, round_, seat, move)
             except Refused:

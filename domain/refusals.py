@@ -71,6 +71,24 @@ class SeatsOpen(Struct, frozen=True, tag="seats_open"):
     seats: tuple[int, ...]
 
 
+class NonceNotAsked(Struct, frozen=True, tag="nonce_not_asked"):
+    """This seat has committed itself to nothing, or nonces are not asked for now."""
+
+    seat: int
+
+
+class WrongNonce(Struct, frozen=True, tag="wrong_nonce"):
+    """These are not the 16 bytes that the seat has committed itself to."""
+
+    seat: int
+
+
+class SeatNotHeld(Struct, frozen=True, tag="seat_not_held"):
+    """Nobody sits there who could leave or be replaced."""
+
+    seat: int
+
+
 class Outdated(Struct, frozen=True, tag="outdated"):
     """An internal command that the table no longer needs: carried out twice, or overtaken."""
 
@@ -85,6 +103,9 @@ RuleBroken: TypeAlias = (
     | SeatTaken
     | SeatNotFound
     | SeatsOpen
+    | NonceNotAsked
+    | WrongNonce
+    | SeatNotHeld
     | Outdated
 )
 

@@ -1,6 +1,7 @@
 """Points of the cards left in hand."""
 
-from domain.cards import Card, Hand, rank_of
+from domain.cards import FACES, Card, Hand, rank_of
+from domain.remembered import Remembered
 from domain.ruleset import Ruleset
 
 
@@ -9,20 +10,24 @@ def points_of(card: Card, rules: Ruleset) -> int:
 
     The tables in `use` are laid over the ruleset's own in their order.
     """
-    return _by_name(card, rules) if (by_face := _entry(card, rules)) is None else by_face
+    return _table(rules)[card]
 
 
-def _by_name(card: Card, rules: Ruleset) -> int:
-    return _entry(rank_of(card), rules) or 0
-
-
-def _entry(name: str, rules: Ruleset) -> int | None:
-    for table in reversed(rules.points.use):
-        if name in rules.points.alternatives[table]:
-            return rules.points.alternatives[table][name]
-    return rules.points.cards.get(name)
+def points_by_face(rules: Ruleset) -> tuple[int, ...]:
+    """Lists the points of all faces of the deck, in its order."""
+    return tuple(_table(rules).values())
 
 
 def hand_points(hand: Hand, rules: Ruleset) -> int:
     """Sums the points of a hand."""
-    return sum(points_of(card, rules) for card in hand)
+    return sum(map(_table(rules).__getitem__, hand))
+
+
+def _points_by_face(rules: Ruleset) -> dict[Card, int]:
+    named = dict(rules.points.cards)
+    for table in rules.points.use:
+        named |= rules.points.alternatives[table]
+    return {face: named.get(face, named.get(rank_of(face), 0)) for face in FACES[rules.deck.kind]}
+
+
+_table = Remembered(_points_by_face)

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from domain.cards import FACES, Hand, without
+from domain.cards import Hand, without
 from domain.lay_down import LEAST_EXTRA, LaidMelds
 from domain.meld import Placed
 from domain.meld_rules import MeldRules, meld_rules
+from domain.remembered import Remembered
 from domain.ruleset import Contract, MeldKind, Part, Ruleset
-from domain.scoring import hand_points, points_of
+from domain.scoring import hand_points, points_by_face
 from domain.solver_choice import choices
 from domain.solver_lay import laid_out
 from domain.solver_plain import plain_search
@@ -67,16 +68,25 @@ def lay_down_candidates(
 
 
 def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> list[LayDown]:
-    knobs, points = meld_rules(rules), tuple(points_of(face, rules) for face in FACES[rules.deck.kind])
-    plan = plan_for(knobs, contract, (), points, aim)
+    plans = _plans(rules)
+    plan = plans.get((contract, aim))
+    if plan is None:
+        plan = plans[contract, aim] = plan_for(meld_rules(rules), contract, (), points_by_face(rules), aim)
     found = _found(hand, plan, most)
-    if found and knobs.extra_kinds:
-        found += _with_extra_melds(hand, plan, points, aim, most)
+    if found and plan.knobs.extra_kinds:
+        found += _with_extra_melds(hand, plan, most)
         found.sort(key=lambda one: -one.worth)
     return [_lay_down(one, hand, rules) for one in found[:most]]
 
 
-def _with_extra_melds(hand: Hand, plan: Plan, points: tuple[int, ...], aim: Aim, most: int) -> list[_Found]:
+def _no_plans(_: Ruleset) -> dict[tuple[Contract, Aim], Plan]:
+    return {}
+
+
+_plans = Remembered(_no_plans)
+
+
+def _with_extra_melds(hand: Hand, plan: Plan, most: int) -> list[_Found]:
     """Adds melds beyond the contract, one after the other as long as the hand can lay them."""
     found: list[_Found] = []
     last = plan.knobs.extra_kinds.index(plan.extra[-1].kind) if plan.extra else 0
@@ -84,13 +94,15 @@ def _with_extra_melds(hand: Hand, plan: Plan, points: tuple[int, ...], aim: Aim,
         extra = (*plan.extra, Part(kind, LEAST_EXTRA[kind]))
         if sum(part.size for part in (*plan.contract, *extra)) > len(hand):
             continue
-        longer = plan_for(plan.knobs, plan.contract, extra, points, aim)
+        longer = plan_for(plan.knobs, plan.contract, extra, plan.points, plan.aim)
         if here := _found(hand, longer, most):
-            found += here + _with_extra_melds(hand, longer, points, aim, most)
+            found += here + _with_extra_melds(hand, longer, most)
     return found
 
 
 def _found(hand: Hand, plan: Plan, most: int) -> list[_Found]:
+    if len(hand) < plan.least_cards:
+        return []
     if plan.odd:
         found, exact = plain_search(hand, plan, most)
         return [_Found(worth, melds, exact) for worth, melds in found]

@@ -4,11 +4,11 @@ from typing import NamedTuple, TypeAlias
 
 from domain.cards import Hand
 from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets
-from domain.solver_groups import Groups, SetOption, groupings, set_options
+from domain.solver_groups import Groups, GroupSearch, SetOption, ranks_for_sets, set_options
 from domain.solver_plan import Plan
-from domain.solver_runs import USED_BITS, USED_SHIFT, Table
+from domain.solver_runs import USED_BITS, USED_SHIFT, Ask, Table
 from domain.solver_sets import Sharing
-from domain.solver_suits import Ask, suit_table
+from domain.solver_suits import suit_table
 
 _RUNS_MASK = (1 << USED_SHIFT) - 1
 
@@ -16,9 +16,10 @@ Asks: TypeAlias = list[tuple[int, Ask]]
 
 
 class Choice(NamedTuple):
-    """A lay-down in outline. groups: the sets by rank. runs: block, question and path. wilds: in runs, in all melds.
+    """A lay-down in outline.
 
-    sharings: how the copies of each set rank lie, where that is not plain.
+    groups: the sets of each rank. runs: block, question and path. sharings: how the copies of each set rank lie, where
+    that is not plain.
     """
 
     worth: int
@@ -55,6 +56,9 @@ _Row: TypeAlias = dict[int, tuple[int, _Chain]]  # by wilds: worth and chain
 _Rows: TypeAlias = dict[int, _Row]  # by runs and copies used, as in a table
 
 
+_NO_RUNS: _Rows = {0: {0: (0, None)}}
+
+
 def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
     """Finds the best few choices, the best one exactly; none where the contract cannot be met."""
     found = Choices(most)
@@ -74,15 +78,17 @@ def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
 
 
 def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
-    above = cards.worth_of_wilds[-1]
-    no_runs: _Rows = {0: {0: (0, None)}}
-    for groups in groupings(cards, plan, len(cards.wilds), lambda: found.best_worth - above):
-        _conclude(cards, plan, [], groups, no_runs, found)
+    wilds, above = len(cards.wilds), cards.worth_of_wilds[-1]
+
+    def visit(groups: Groups) -> None:
+        _conclude(cards, plan, [], groups, _NO_RUNS, found)
+
+    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
 
 
 def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: Choices) -> None:
     """Goes through the choices of set ranks that could still be better; wilds: those that runs do not need."""
-    spare = all(ask.spare for _, ask in asks)
+    spare = all([ask.spare for _, ask in asks])
     asks = [(block, ask._replace(spare=spare)) for block, ask in asks]
     rows = _merged(plan, asks)
     if not plan.set_list:
@@ -92,11 +98,14 @@ def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: C
     if not worths:
         return
     above = max(worths) + cards.worth_of_wilds[-1]
-    for groups in groupings(cards, plan, wilds, lambda: found.best_worth - above):
-        kept = sum(1 << rank for rank, _ in groups)
+
+    def visit(groups: Groups) -> None:
+        kept = sum([1 << one.rank for one, _ in groups])
         asks_now = [(block, ask._replace(kept=kept & plan.facts(ask.cards).present)) for block, ask in asks]
         rows_now = rows if asks_now == asks else _merged(plan, asks_now)
         _conclude(cards, plan, asks_now, groups, rows_now, found)
+
+    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
 
 
 def _merged(plan: Plan, asks: Asks) -> _Rows:

@@ -1,15 +1,12 @@
 """The sets of a lay-down: which ranks to choose, and what their copies make once runs have taken some."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from domain.solver_bounds import Cards
 from domain.solver_plan import Plan
-from domain.solver_runs import FIELD, RANK_MASK, USED_BITS, Wanted
+from domain.solver_runs import ENDLESS, FIELD, RANK_MASK, USED_BITS, Wanted
 from domain.solver_sets import Sharing, sharings, wilds_for
-
-# Which sets of a rank are laid, by rank; in colour melds, of a suit.
-Groups: TypeAlias = tuple[tuple[int, tuple[Wanted, ...]], ...]
 
 _USED_MASK = (1 << USED_BITS) - 1
 
@@ -23,25 +20,41 @@ class SetOption(NamedTuple):
     sharings: tuple[Sharing, ...] = ()
 
 
-class _Held(NamedTuple):
+class Held(NamedTuple):
+    """A rank that could make a set, or a suit for a colour meld: its copies, and what they are worth in all."""
+
     worth: int
     rank: int
     copies: int
 
 
-def held_by_rank(cards: Cards, plan: Plan) -> list[_Held]:
-    """Counts the copies of each rank, or the cards of each suit for colour melds, and what they are worth in all."""
-    ranks = range(len(plan.knobs.ranks))
+Groups: TypeAlias = tuple[tuple[Held, tuple[Wanted, ...]], ...]  # the sets laid of each rank
+
+
+def ranks_for_sets(cards: Cards, plan: Plan, wilds: int) -> list[Held]:
+    """Lists the ranks that could make the smallest set with so many wilds, those of most worth first."""
     if plan.set_kind == "colour":
-        found = []
-        for place, block in enumerate(cards.blocks):
-            counts = [block >> FIELD * rank & RANK_MASK for rank in ranks]
-            worth = sum(number * plan.weights[place][rank] for rank, number in enumerate(counts))
-            found.append(_Held(worth, place, sum(counts)))
-        return found
-    copies = [copies_of(rank, cards) for rank in ranks]
-    worths = [sum(n * plan.weights[place][rank] for place, n in enumerate(copies[rank])) for rank in ranks]
-    return [_Held(worths[rank], rank, sum(copies[rank])) for rank in ranks]
+        return sorted((_suit_held(place, block, plan) for place, block in enumerate(cards.blocks)), reverse=True)
+    size, held = plan.set_list[-1].size, []
+    enough = cards.ranks + plan.lifts[max(plan.naturals_for[-1], size - wilds)] & plan.over
+    while enough:
+        lowest = enough & -enough
+        enough ^= lowest
+        rank = (lowest.bit_length() - 1) // FIELD
+        copies, weight = cards.ranks >> FIELD * rank & RANK_MASK, plan.even_weights[rank]
+        held.append(Held(copies * weight if weight is not None else _worth(rank, cards, plan), rank, copies))
+    held.sort(reverse=True)
+    return held
+
+
+def _suit_held(place: int, block: int, plan: Plan) -> Held:
+    counts = [block >> FIELD * rank & RANK_MASK for rank in range(len(plan.knobs.ranks))]
+    worth = sum(number * weight for number, weight in zip(counts, plan.weights[place], strict=True))
+    return Held(worth, place, sum(counts))
+
+
+def _worth(rank: int, cards: Cards, plan: Plan) -> int:
+    return sum(n * weights[rank] for n, weights in zip(copies_of(rank, cards), plan.weights, strict=True))
 
 
 def copies_of(rank: int, cards: Cards) -> tuple[int, ...]:
@@ -50,54 +63,61 @@ def copies_of(rank: int, cards: Cards) -> tuple[int, ...]:
     return tuple([block >> shift & RANK_MASK for block in cards.blocks])
 
 
-def groupings(cards: Cards, plan: Plan, wilds: int, floor: Callable[[], int]) -> Iterator[Groups]:
-    """Lists the choices of ranks for the sets that so many wilds could fill, the dearest copies first.
+class GroupSearch(NamedTuple):
+    """A search for the ranks of the sets, the dearest copies first.
 
-    floor: what a choice's copies must be worth more than, asked again at each; dearer ones are not left out.
+    wilds: so many the sets may need. floor: what the copies must be worth more than, asked again at each choice.
+    visit: is given each choice.
     """
-    held, smallest = held_by_rank(cards, plan), plan.set_list[-1].size
-    least = plan.limits.naturals_for(smallest)
-    order = [one for one in held if one.copies >= least and one.copies + wilds >= smallest]
-    order.sort(key=lambda one: -one.worth)
-    copies = [one.copies for one in held]
-    return _ways(plan, order, copies, wilds, floor, {}, 0, 0)
+
+    plan: Plan
+    held: list[Held]
+    wilds: int
+    floor: Callable[[], int]
+    visit: Callable[[Groups], None]
+
+    def run(self) -> None:
+        """Visits the choices."""
+        self._extend((), 0, 0, 0, 0)
+
+    def _extend(self, groups: Groups, place: int, worth: int, needed: int, start: int) -> None:
+        plan, held, wilds, floor, visit = self
+        wanted, least, left = plan.set_list[place], plan.naturals_for[place], len(plan.set_list) - place
+        again = left > 1 and plan.set_list[place + 1] is wanted  # sets of one class go in the order of their ranks
+        ordered = plan.set_list[-1] is wanted
+        for index in range(start, len(held)):
+            best = worth
+            for one in held[index : index + left] if ordered else held[:left]:
+                best += one.worth
+            if best <= floor():
+                return
+            here = held[index]
+            before: tuple[Wanted, ...] = ()
+            if groups:
+                before = next((sets for other, sets in groups if other is here), ())
+                if before and plan.distinct_ranks:
+                    continue
+            if before:
+                now = tuple([group if group[0] is not here else (here, (*before, wanted)) for group in groups])
+                here_needs = _wilds_needed(now, plan)
+            else:
+                now = (*groups, (here, (wanted,)))
+                here_needs = needed + max(0, wanted.size - here.copies) if here.copies >= least else ENDLESS
+            if here_needs > wilds:
+                continue
+            if left == 1:
+                visit(now)
+            else:
+                gain = 0 if before else here.worth
+                self._extend(now, place + 1, worth + gain, here_needs, index if again else 0)
 
 
-def _ways(
-    plan: Plan,
-    order: list[_Held],
-    copies: list[int],
-    wilds: int,
-    floor: Callable[[], int],
-    groups: dict[int, tuple[Wanted, ...]],
-    worth: int,
-    start: int,
-) -> Iterator[Groups]:
-    place = sum(map(len, groups.values()))
-    if place == len(plan.set_list):
-        yield tuple(groups.items())
-        return
-    wanted, left = plan.set_list[place], len(plan.set_list) - place
-    alike = plan.set_list[place:].count(wanted)
-    for index in range(start, len(order)):
-        best = order[index : index + left] if alike == left else order[:left]
-        if worth + sum([one.worth for one in best]) <= floor():
-            return
-        rank, sets = order[index].rank, groups.get(order[index].rank, ())
-        if sets and plan.knobs.distinct_set_ranks and plan.set_kind == "set":
-            continue
-        now = {**groups, rank: (*sets, wanted)}
-        if _wilds_needed(now, copies, plan) <= wilds:
-            gain = 0 if sets else order[index].worth
-            yield from _ways(plan, order, copies, wilds, floor, now, worth + gain, index if alike > 1 else 0)
-
-
-def _wilds_needed(groups: dict[int, tuple[Wanted, ...]], copies: list[int], plan: Plan) -> int:
+def _wilds_needed(groups: Groups, plan: Plan) -> int:
     needed = 0
-    for rank, sets in groups.items():
-        found = wilds_for(copies[rank], sets, plan.limits)
+    for held, sets in groups:
+        found = wilds_for(held.copies, sets, plan.limits)
         if found is None:
-            return 1 << 20
+            return ENDLESS
         needed += found[0]
     return needed
 
@@ -107,21 +127,20 @@ def set_options(cards: Cards, plan: Plan, groups: Groups, used: int) -> list[Set
     if plan.by_face:
         return _by_face(cards, plan, groups, used)
     least = most = worth = 0
-    held = held_by_rank(cards, plan)
-    for rank, sets in groups:
-        copies = held[rank].copies - (used >> USED_BITS * rank & _USED_MASK)
+    for held, sets in groups:
+        copies = held.copies - (used >> USED_BITS * held.rank & _USED_MASK)
         wilds = wilds_for(copies, sets, plan.limits)
         if wilds is None:
             return []
-        least, most, worth = least + wilds[0], most + wilds[1], worth + held[rank].worth
+        least, most, worth = least + wilds[0], most + wilds[1], worth + held.worth
     return [SetOption(least, most, worth)]
 
 
 def _by_face(cards: Cards, plan: Plan, groups: Groups, used: int) -> list[SetOption]:
     options = {0: SetOption(0, 0, 0)}
-    for rank, sets in groups:
-        copies = copies_left(rank, cards, plan, used)
-        weights = tuple(weights[rank] for weights in plan.weights)
+    for held, sets in groups:
+        copies = copies_left(held.rank, cards, plan, used)
+        weights = tuple(weights[held.rank] for weights in plan.weights)
         ways = sharings(copies, weights, sets, len(cards.wilds), plan.limits, distinct=plan.knobs.distinct_set_suits)
         longer: dict[int, SetOption] = {}
         for option in options.values():

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
 from domain.cards import FACES, Card, rank_of, suit_of
+from domain.meld import Placed
 from domain.meld_rules import MeldRules
 from domain.ruleset import Contract, MeldKind
 from domain.solver_runs import CLASS_BITS, ENDLESS, FIELD, RANK_MASK, Limits, RunGraph, RunRules, Table, Wanted
@@ -19,12 +20,11 @@ MOST_REMEMBERED = 100_000  # suits; about 200 bytes each
 
 
 class Facts(NamedTuple):
-    """What is seen of a suit at once: cards, ranks among them (also as bits), gaps of its best window for a run."""
+    """What is seen of a suit at once: its ranks, as bits too, and how many wilds no, one, two … runs need at least."""
 
-    cards: int
     ranks: int
     present: int
-    gaps: int
+    least: tuple[int, ...]
 
 
 class Plan:
@@ -36,7 +36,7 @@ class Plan:
     """
 
     def __init__(self, knobs: MeldRules, contract: Contract, extra: Contract, points: tuple[int, ...], aim: Aim):
-        self.knobs, self.contract, self.extra = knobs, contract, extra
+        self.knobs, self.contract, self.extra, self.points, self.aim = knobs, contract, extra, points, aim
         kinds = {part.kind for part in (*contract, *extra)}
         self.run_kind: MeldKind = "run_any_suit" if "run_any_suit" in kinds else "run"
         self.set_kind: MeldKind = "colour" if "colour" in kinds else "set"
@@ -46,12 +46,18 @@ class Plan:
         self.odd = self._is_odd(kinds)
         self._graphs: dict[tuple[int, int], RunGraph] = {}
         self._facts: dict[int, Facts] = {}
+        self._gaps: dict[int, int] = {}
         self.tables: dict[tuple[int, tuple[int, ...]], Table] = {}
 
     def _read_contract(self) -> None:
         self.sets, self.runs = self._classes(self.set_kind), self._classes(self.run_kind)
-        self.set_list = tuple(wanted for wanted, number in self.sets for _ in range(number))
+        self.set_list = tuple(wanted for wanted, number in self.sets for _ in range(number))  # equal ones identical
         self.run_list = tuple(wanted for wanted, number in self.runs for _ in range(number))
+        self.naturals_for = tuple(self.limits.naturals_for(wanted.size) for wanted in self.set_list)
+        self.distinct_ranks = self.knobs.distinct_set_ranks and self.set_kind == "set"
+        self.least_cards = sum(wanted.size for wanted in (*self.set_list, *self.run_list))
+        self.order = [(part.kind, Wanted(part.size, self.knobs.exact_sizes)) for part in self.contract]
+        self.order += [(part.kind, Wanted(part.size, exact=False)) for part in self.extra]
         self.smallest = min(wanted.size for wanted in (*self.set_list, *self.run_list))
         knobs, limits, numbers = self.knobs, self.limits, [number for _, number in self.runs]
         self.all_runs = sum(number << CLASS_BITS * place for place, number in enumerate(numbers))
@@ -78,9 +84,17 @@ class Plan:
         self.wild_faces = tuple(sorted(knobs.wilds, key=lambda face: (-self.worth[face], face)))
         self.width = FIELD * len(knobs.ranks)
         self.block_mask = (1 << self.width) - 1
-        self.ones = sum(1 << FIELD * rank for rank in range(len(knobs.ranks)))
+        lowest, highest = knobs.lowest, knobs.highest + (knobs.longest - 1 if knobs.wraps else 0)
+        self.ranks_of_places = [(place - 1) % len(knobs.ranks) for place in range(lowest, highest + 1)]
+        self.first_places = knobs.highest - lowest + 1
+        ones = sum(1 << FIELD * rank for rank in range(len(knobs.ranks)))
+        self.over = ones << FIELD - 1
+        self.lifts = [self.over - ones * copies for copies in range((1 << FIELD - 1) + 1)]
+        self.set_lifts = self._set_lifts()
         self.blocks = 1 if self.run_kind == "run_any_suit" else len(knobs.suits)
+        self.shifts = tuple(range(0, self.width * self.blocks, self.width))
         self.wild_shift = self.width * self.blocks
+        self.naturals = [[Placed("")] * len(knobs.ranks) for _ in range(self.blocks)]
         self.weights = [[0] * len(knobs.ranks) for _ in range(self.blocks)]
         self.natural_codes: dict[Card, int] = {}
         self.even = True
@@ -88,14 +102,36 @@ class Plan:
             self._read_natural(face)
         wilds = {face: 1 << self.wild_shift + FIELD * place for place, face in enumerate(self.wild_faces)}
         self.code: dict[Card, int] = {**dict.fromkeys(faces, 0), **self.natural_codes, **wilds}
+        by_rank = [set(weights) for weights in zip(*self.weights, strict=True)]
+        self.even_weights = [weights.pop() if len(weights) == 1 else None for weights in by_rank]
+        self.wild_ways: dict[int, list[tuple[int, tuple[Card, ...], tuple[int, ...]]]] = {}
         self.same_weights = [self.weights.index(weights) for weights in self.weights]
 
     def _read_natural(self, face: Card) -> None:
         block = self.knobs.suits.index(suit_of(face)) if self.blocks > 1 else 0
         rank = self.knobs.ranks.index(rank_of(face))
         self.even = self.even and self.weights[block][rank] in (0, self.worth[face])
+        self.naturals[block][rank] = Placed(face)
         self.weights[block][rank] = self.worth[face]
         self.natural_codes[face] = 1 << self.width * block + FIELD * rank
+
+    def _set_lifts(self) -> list[list[int]]:
+        """Lists, by wilds missing, what lifts the ranks that have enough for one, two … sets.
+
+        A further set of a rank may lack more than one alone: the sets before give copies away.
+        """
+        if not self.set_list or self.set_kind == "colour":
+            return [[self.over]]  # no bound
+        size, most = self.set_list[-1].size, 1 if self.knobs.distinct_set_ranks else len(self.set_list)
+        least = self.limits.naturals_for(size)
+        found = []
+        for missing in range(size + 1):
+            copies = [
+                max(size * sets - missing if sets == 1 or missing < size else 0, least * sets)
+                for sets in range(1, most + 1)
+            ]
+            found.append([self.lifts[number] for number in copies if number < len(self.lifts)])
+        return found
 
     def _is_odd(self, kinds: set[MeldKind]) -> bool:
         if "run_any_suit" in kinds:
@@ -119,13 +155,27 @@ class Plan:
         return found
 
     def _seen(self, block: int) -> Facts:
-        knobs, size = self.knobs, self.run_list[-1].size
-        counts = [block >> FIELD * rank & RANK_MASK for rank in range(len(knobs.ranks))]
-        places = range(knobs.lowest, knobs.highest + 1 + (size - 1 if knobs.wraps else 0))
-        there = [counts[(place - 1) % len(counts)] > 0 for place in places]
-        gaps = size - max(sum(there[first : first + size]) for first in range(len(there) - size + 1))
-        present = sum(1 << rank for rank, number in enumerate(counts) if number)
-        return Facts(sum(counts), present.bit_count(), present, gaps)
+        present = cards = 0
+        left = block
+        while left:
+            rank = ((left & -left).bit_length() - 1) // FIELD
+            cards += left >> FIELD * rank & RANK_MASK
+            present |= 1 << rank
+            left &= ~(RANK_MASK << FIELD * rank)
+        gaps = self._gaps.get(present)
+        if gaps is None:
+            gaps = self._gaps[present] = self._least_gaps(present)
+        least, wanted = [0], 0
+        for runs, one in enumerate(reversed(self.run_list), start=1):
+            wanted += one.size
+            least.append(max(runs * gaps, wanted - cards) if gaps <= self.limits.cap else ENDLESS)
+        return Facts(present.bit_count(), present, tuple(least))
+
+    def _least_gaps(self, present: int) -> int:
+        """Counts the gaps of the best stretch for the smallest run."""
+        size = self.run_list[-1].size
+        there = [present >> rank & 1 for rank in self.ranks_of_places]
+        return size - max(sum(there[first : first + size]) for first in range(len(there) - size + 1))
 
 
 def _limits(knobs: MeldRules) -> Limits:

@@ -70,6 +70,9 @@ class Step(NamedTuple):
     growths: tuple[Growth, ...]
 
 
+PackedStep: TypeAlias = tuple[int, int, int, int, int]  # number, change, naturals, wilds, line
+
+
 class Entry(NamedTuple):
     """One way to lay runs: wilds in them, worth of their naturals, and the steps as numbers in one int."""
 
@@ -80,6 +83,39 @@ class Entry(NamedTuple):
 
 # By key: the number of runs of each class and, from USED_SHIFT, the copies used of each rank kept account of.
 Table: TypeAlias = dict[int, list[Entry]]
+
+
+class Ask(NamedTuple):
+    """A question to one suit; equal questions have equal answers.
+
+    kept: the ranks, as bits, whose copies sets may want. wilds: at hand. most: runs in the suit.
+    replace: wilds may stand where a natural could lie, which pays only where they cannot be laid elsewhere.
+    spare: a wild not needed here can be laid elsewhere.
+    """
+
+    cards: int
+    kept: int
+    wilds: int
+    most: int
+    replace: bool
+    spare: bool
+
+
+class FoundRun(NamedTuple):
+    """A run of a suit: its class, its lowest place, and for each place whether a natural lies there."""
+
+    wanted: int
+    first: int
+    naturals: tuple[bool, ...]
+
+
+def worth_keeping(entries: list[Entry], *, spare: bool) -> list[Entry]:
+    """Drops the entries that another beats with as many wilds, or with fewer where wilds can be spared."""
+    best: list[Entry] = []
+    for entry in sorted(entries, key=lambda entry: (entry.wilds, -entry.worth)):
+        if not best or (entry.wilds > best[-1].wilds and not (spare and entry.worth <= best[-1].worth)):
+            best.append(entry)
+    return best
 
 
 class _State(NamedTuple):
@@ -107,6 +143,7 @@ class RunGraph:
         self._lines: list[_Line] = []
         self._line_ids: dict[_Line, int] = {}
         self._steps: dict[int, list[Step]] = {}
+        self.packed: dict[int, list[PackedStep]] = {}  # by line, copies held, free, as `packed_steps` packs them
         self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
         self.lacking: list[int] = []  # by line: places that its shortest run still needs
         self._line_id(_Line((), (0,) * len(rules.classes)))
@@ -115,15 +152,22 @@ class RunGraph:
         """Tells whether a run is open."""
         return bool(self._lines[line].open)
 
-    def steps(self, line: int, held: int, *, free: bool) -> list[Step]:
-        """Lists the next steps, fewest wilds first, where `held` naturals lie at the place.
+    def packed_steps(self, line: int, held: int, *, free: int) -> list[PackedStep]:
+        """Lists the next steps where `held` naturals lie at the place, fewest wilds first; see `packed`.
 
         free: a wild may also stand where a natural could; else naturals are used as far as they go.
         """
+        steps = self.steps(line, held, free=free)
+        found = [(number, s.change, s.naturals, s.wilds, s.line) for number, s in enumerate(steps)]
+        self.packed[(line << FIELD | held) << 1 | free] = found
+        return found
+
+    def steps(self, line: int, held: int, *, free: int) -> list[Step]:
+        """Lists the same steps with all that they do."""
         key = (line << FIELD | held) << 1 | free
         found = self._steps.get(key)
         if found is None:
-            found = self._steps[key] = self._all_steps(line, held, free=free)
+            found = self._steps[key] = self._all_steps(line, held, free=bool(free))
         return found
 
     def _all_steps(self, line: int, held: int, *, free: bool) -> list[Step]:

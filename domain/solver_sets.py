@@ -36,6 +36,8 @@ def shared_out(copies: tuple[int, ...], sets: tuple[Wanted, ...], wilds: int, li
 
     Each set gets the naturals that it must have, then what fills it; the first takes what is over.
     """
+    if len(sets) == 1:
+        return (Share(copies, wilds),)
     left = [block for block, number in enumerate(copies) for _ in range(number)]
     shares = [[left.pop(0) for _ in range(limits.naturals_for(wanted.size))] for wanted in sets]
     for wanted, share in zip(sets, shares, strict=True):

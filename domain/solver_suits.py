@@ -14,40 +14,20 @@ from domain.solver_runs import (
     USED_BITS,
     USED_SHIFT,
     WILD_MASK,
+    Ask,
     Entry,
+    FoundRun,
     Growth,
     RunGraph,
     Table,
+    worth_keeping,
 )
+from domain.solver_single import single_run_of, single_runs
 
 MOST_TABLES = 50_000  # about 1 kB each
 
 _TURN_BITS = 5  # thirteen cuts of a ring, each in two manners
 _USED_MASK = (1 << USED_BITS) - 1
-
-
-class Ask(NamedTuple):
-    """A question to one suit; equal questions have equal answers.
-
-    kept: the ranks, as bits, whose copies sets may want. wilds: at hand. most: runs in the suit.
-    replace: wilds may stand where a natural could lie, which pays only where they cannot be laid elsewhere.
-    spare: a wild not needed here can be laid elsewhere.
-    """
-
-    cards: int
-    kept: int
-    wilds: int
-    most: int
-    replace: bool
-    spare: bool
-
-
-class FoundRun(NamedTuple):
-    """A run of a suit: its class, its lowest place, and for each place whether a natural lies there."""
-
-    wanted: int
-    first: int
-    naturals: tuple[bool, ...]
 
 
 class _Order(NamedTuple):
@@ -76,24 +56,18 @@ def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
 
 
 def _new_table(plan: Plan, block: int, ask: Ask) -> Table:
-    graph = plan.graph(ask.wilds, ask.most)
     plain = ask.kept if not plan.by_face else 0  # copies of these are laid in any case
     weights = [0 if plain >> rank & 1 else weight for rank, weight in enumerate(plan.weights[block])]
+    if ask.most == 1:
+        return single_runs(plan, ask, weights)
+    graph = plan.graph(ask.wilds, ask.most)
     table: Table = {}
     for turn, order in enumerate(_orders(plan)):
         for key, (worth, path) in _walked(graph, order, ask, weights).items():
             finished, wilds, used = key & LINE_MASK, key >> LINE_BITS & WILD_MASK, key >> KEPT_SHIFT
             entry = Entry(wilds, worth, path << _TURN_BITS | turn)
             table.setdefault(finished | used << USED_SHIFT, []).append(entry)
-    return {key: _worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}
-
-
-def _worth_keeping(entries: list[Entry], *, spare: bool) -> list[Entry]:
-    best: list[Entry] = []
-    for entry in sorted(entries, key=lambda entry: (entry.wilds, -entry.worth)):
-        if not best or (entry.wilds > best[-1].wilds and not (spare and entry.worth <= best[-1].worth)):
-            best.append(entry)
-    return best
+    return {key: worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}
 
 
 def _orders(plan: Plan) -> Iterator[_Order]:
@@ -122,48 +96,49 @@ def _tracked(order: _Order, ask: Ask) -> int:
 
 
 def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> _Layer:
-    """Walks the places; gives the best path by finished runs, wilds and copies used of the kept ranks."""
-    tracked, left = _tracked(order, ask), len(order.places)
+    """Walks the places; gives the best path by finished runs, wilds and copies used of the kept ranks.
+
+    This is the innermost loop of the solver: packed numbers instead of objects make it several times as fast.
+    """
+    tracked, left, all_steps, lacking = _tracked(order, ask), len(order.places), graph.packed, graph.lacking
+    cards, wilds, replace = ask.cards, ask.wilds, ask.replace
     layer: _Layer = {0: (0, 1)}
-    for place, rank in order.places:
-        held = ask.cards >> FIELD * rank & RANK_MASK
-        layer = _next_layer(graph, layer, ask, held, rank, weights[rank], tracked >> rank & 1 and held)
+    for _, rank in order.places:
         left -= 1
-        lacking = graph.lacking
-        if place == order.places[0][0] and not order.may_begin:
-            layer = {key: best for key, best in layer.items() if not key & LINE_MASK}
-        layer = {key: best for key, best in layer.items() if lacking[key & LINE_MASK] <= left}
+        held = at_hand = cards >> FIELD * rank & RANK_MASK
+        kept = tracked >> rank & 1 and held
+        free = 1 if replace or kept else 0
+        shift, weight = KEPT_SHIFT + USED_BITS * rank, weights[rank]
+        after: _Layer = {}
+        for key, (worth, path) in layer.items():
+            line, room = key & LINE_MASK, wilds - (key >> LINE_BITS & WILD_MASK)
+            if kept:
+                at_hand = held - (key >> shift & _USED_MASK)
+            steps = all_steps.get((line << FIELD | at_hand) << 1 | free)
+            if steps is None:
+                steps = graph.packed_steps(line, at_hand, free=free)
+            trail = path << STEP_BITS
+            for number, change, naturals, used, reached in steps:
+                if used > room:
+                    break
+                if lacking[reached] > left:
+                    continue
+                target = key + change + (naturals << shift) if kept else key + change
+                total = worth + naturals * weight
+                if target not in after or after[target][0] < total:
+                    after[target] = (total, trail | number)
+        if left + 1 == len(order.places) and not order.may_begin:
+            after = {key: best for key, best in after.items() if not key & LINE_MASK}
+        layer = after
     return _ends(graph, order, ask, layer)
-
-
-def _next_layer(graph: RunGraph, layer: _Layer, ask: Ask, held: int, rank: int, weight: int, tracked: int) -> _Layer:
-    after: _Layer = {}
-    shift = KEPT_SHIFT + USED_BITS * rank
-    free = ask.replace or bool(tracked)
-    for key, (worth, path) in layer.items():
-        room = ask.wilds - (key >> LINE_BITS & WILD_MASK)
-        at_hand = held - (key >> shift & _USED_MASK) if tracked else held
-        trail = path << STEP_BITS
-        for number, step in enumerate(graph.steps(key & LINE_MASK, at_hand, free=free)):
-            if step.wilds > room:
-                break
-            reached = key + step.change
-            if tracked:
-                reached += step.naturals << shift
-            total = worth + step.naturals * weight
-            known = after.get(reached)
-            if known is None or known[0] < total:
-                after[reached] = (total, trail | number)
-    return after
 
 
 def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
     """Closes the open runs and forgets what no set asks for."""
-    wanted = 0
-    for rank in range(len(order.places)):
-        if ask.kept >> rank & 1:
-            wanted |= _USED_MASK << KEPT_SHIFT + USED_BITS * rank
-    keep = wanted | WILD_MASK << LINE_BITS
+    keep = WILD_MASK << LINE_BITS
+    if ask.kept:
+        for _, rank in order.places:
+            keep |= (ask.kept >> rank & 1) * _USED_MASK << KEPT_SHIFT + USED_BITS * rank
     ended: _Layer = {}
     for key, best in layer.items():
         finished = graph.finished[key & LINE_MASK]
@@ -176,6 +151,8 @@ def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
 
 def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
     """Reads the runs back from an entry's path by walking it again."""
+    if ask.most == 1:
+        return [single_run_of(plan, path)]
     graph = plan.graph(ask.wilds, ask.most)
     order = list(_orders(plan))[path & (1 << _TURN_BITS) - 1]
     path >>= _TURN_BITS
@@ -186,7 +163,7 @@ def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
         held = ask.cards >> FIELD * rank & RANK_MASK
         kept = tracked >> rank & 1 and held
         number = path >> STEP_BITS * (len(order.places) - 1 - index) & (1 << STEP_BITS) - 1
-        step = graph.steps(line, held - used[rank] if kept else held, free=ask.replace or bool(kept))[number]
+        step = graph.steps(line, held - used[rank] if kept else held, free=1 if ask.replace or kept else 0)[number]
         used[rank] += step.naturals
         line = step.line
         open_runs = _grow(open_runs, closed, step.growths, place)

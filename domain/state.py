@@ -11,6 +11,7 @@ from domain.ruleset import Contract, Ruleset
 
 Status: TypeAlias = Literal["waiting", "playing", "finished", "cancelled"]
 Step: TypeAlias = Literal["draw", "play", "scoring"]
+Skip: TypeAlias = Literal["free", "will_miss", "has_missed"]
 
 
 class Unopened(Struct, frozen=True):
@@ -23,6 +24,8 @@ class Seat(Struct, frozen=True):
     """A place at the table; it keeps its cards and points whoever controls it.
 
     contract: the seat's contract in force, from 0. passes_round: it wants to be asked about no discard this round.
+    skip: whether a skip card makes it miss a turn. out: it has left for good and is dealt nothing more.
+    nonce_commitment, nonce: its share of the luck, hex, if a person gave one.
     """
 
     controller: Controller = "open"
@@ -35,6 +38,10 @@ class Seat(Struct, frozen=True):
     passes_round: bool = False
     contract: int = 0
     score: int = 0
+    skip: Skip = "free"
+    out: bool = False
+    nonce_commitment: str | None = None
+    nonce: str | None = None
 
 
 class Discarded(Struct, frozen=True):
@@ -58,7 +65,8 @@ class Turn(Struct, frozen=True):
     """What the player in turn did so far.
 
     drawn: the card drawn. taken: it came from the pile. discard_only: a first turn without a draw. owed: a swapped
-    wild that must be laid at once, not onto `owed_from`.
+    wild that must be laid at once, not onto `owed_from`. offered: the seat that is asked whether it swaps a wild now.
+    false_called: it has called a card that fits nothing.
     """
 
     drawn: Card | None = None
@@ -67,6 +75,8 @@ class Turn(Struct, frozen=True):
     laid_down: bool = False
     owed: Card | None = None
     owed_from: str | None = None
+    offered: int | None = None
+    false_called: bool = False
 
 
 class Round(Struct, frozen=True):
@@ -74,7 +84,7 @@ class Round(Struct, frozen=True):
 
     asked_at: version of the event that opened the present decision of the player in turn. clock_at: version from
     which its time counts. idle_turns, stale_turns: turns since a card was drawn or taken, and since one left the
-    stock or was laid.
+    stock or was laid. went_out: who ended the round by an empty hand.
     """
 
     number: int
@@ -95,6 +105,7 @@ class Round(Struct, frozen=True):
     picks: int = 0
     idle_turns: int = 0
     stale_turns: int = 0
+    went_out: int | None = None
     scored: bool = False
 
 
@@ -119,6 +130,7 @@ class Game(Struct, frozen=True):
     seats: tuple[Seat, ...]
     status: Status = "waiting"
     nonces: tuple[str | None, ...] = ()
+    nonces_asked_at: int | None = None
     first_dealer: int | None = None
     round: Round | None = None
     result: Result | None = None

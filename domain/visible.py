@@ -33,6 +33,22 @@ class SeatChangedData(Struct, frozen=True):
     reason: str
 
 
+class NoncesAskedData(Struct, frozen=True):
+    """What each seat has committed itself to, or null."""
+
+    commitments: tuple[str | None, ...]
+
+
+class NonceRevealedData(Struct, frozen=True):
+    """A seat has revealed its nonce; all are shown at once when the game starts."""
+
+
+class NoncesDroppedData(Struct, frozen=True):
+    """These seats are empty now, and the game waits again."""
+
+    seats: tuple[int, ...]
+
+
 class GameStartedData(Struct, frozen=True):
     """Each seat's share of the luck, or null."""
 
@@ -52,11 +68,15 @@ class RoundDealtData(Struct, frozen=True):
 
 
 class TurnBeganData(Struct, frozen=True):
-    """A turn. discard_open: the top of the pile may be taken; waiting: how many others are asked about it."""
+    """A turn. discard_open: the top of the pile may be taken; waiting: how many others are asked about it.
+
+    skipped: the seats that have missed their turn before it.
+    """
 
     step: str
     discard_open: bool
     waiting: int
+    skipped: tuple[int, ...]
 
 
 class CardDrawnData(Struct, frozen=True):
@@ -110,17 +130,32 @@ class DiscardOpenedData(Struct, frozen=True):
 
 
 class ShanghaiCalledData(Struct, frozen=True):
-    """A called card and its penalty, whose card only the two seats concerned see. meld: its cards as they lie now."""
+    """A called card and its penalty, whose card only the two seats concerned see. meld: its cards as they lie now.
+
+    taken_back: the card went back to its discarder, `to_seat`, and not to the meld.
+    """
 
     meld_id: str
     card: Card
     end: End | None
     from_seat: int | None
     to_seat: int | None
+    penalty_count: int
     stock_count: int
     meld: tuple[Placed, ...]
+    taken_back: bool
     as_: str | None = field(default=None, name="as")
     penalty_card: Card | UnsetType = UNSET
+
+
+class FalseCalledData(Struct, frozen=True):
+    """A call of a card that does not fit; the penalty cards are the caller's alone."""
+
+    meld_id: str
+    card: Card
+    penalty_count: int
+    stock_count: int
+    penalty_cards: tuple[Card, ...] | UnsetType = UNSET
 
 
 class MeldsLaidData(Struct, frozen=True):
@@ -148,6 +183,14 @@ class WildSwappedData(Struct, frozen=True):
     meld: tuple[Placed, ...]
     to_hand: bool
     owed: bool
+
+
+class SwapOfferedData(Struct, frozen=True):
+    """The seat is asked whether it takes a wild."""
+
+
+class SwapDeclinedData(Struct, frozen=True):
+    """The seat takes none."""
 
 
 class CardDiscardedData(Struct, frozen=True):
@@ -196,6 +239,9 @@ class GameFinishedData(Struct, frozen=True):
 VisibleData: TypeAlias = (
     GameOpenedData
     | SeatChangedData
+    | NoncesAskedData
+    | NonceRevealedData
+    | NoncesDroppedData
     | GameStartedData
     | RoundDealtData
     | TurnBeganData
@@ -208,9 +254,12 @@ VisibleData: TypeAlias = (
     | ClaimsClosedData
     | DiscardOpenedData
     | ShanghaiCalledData
+    | FalseCalledData
     | MeldsLaidData
     | CardsLaidOffData
     | WildSwappedData
+    | SwapOfferedData
+    | SwapDeclinedData
     | CardDiscardedData
     | TurnEndedData
     | StockRenewedData
@@ -239,12 +288,18 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return GameOpenedData(event.rules, event.pace, event.commitment, event.seat_count)
         case e.SeatChanged():
             return SeatChangedData(None, event.player_id, event.controller, event.level, event.reason)
+        case e.NoncesAsked(commitments):
+            return NoncesAskedData(commitments)
+        case e.NonceRevealed():
+            return NonceRevealedData()
+        case e.NoncesDropped(seats):
+            return NoncesDroppedData(seats)
         case e.GameStarted(nonces):
             return GameStartedData(nonces)
         case e.RoundDealt():
             return _round_dealt(event, viewer)
         case e.TurnBegan():
-            return TurnBeganData(event.step, event.discard_open, len(event.claimants))
+            return TurnBeganData(event.step, event.discard_open, len(event.claimants), event.skipped)
         case e.CardDrawn():
             seen = event.source == "discard" or event.seat == viewer
             return CardDrawnData(event.source, event.stock_count, event.card if seen else UNSET)
@@ -265,6 +320,10 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return DiscardOpenedData(card, len(claimants))
         case e.ShanghaiCalled():
             return _shanghai_called(event, viewer)
+        case e.FalseCalled():
+            penalty = event.penalty_cards if event.seat == viewer else UNSET
+            count = len(event.penalty_cards)
+            return FalseCalledData(event.meld_id, event.card, count, event.stock_count, penalty)
         case e.MeldsLaid():
             return MeldsLaidData(event.melds)
         case e.CardsLaidOff():
@@ -273,6 +332,10 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return WildSwappedData(
                 event.meld_id, event.wild, event.as_, event.card, event.meld, event.to_hand, event.owed
             )
+        case e.SwapOffered():
+            return SwapOfferedData()
+        case e.SwapDeclined():
+            return SwapDeclinedData()
         case e.CardDiscarded():
             return CardDiscardedData(event.card, event.declared, event.skip)
         case e.TurnEnded():
@@ -310,8 +373,10 @@ def _shanghai_called(event: e.ShanghaiCalled, viewer: int | None) -> ShanghaiCal
         end=event.end,
         from_seat=event.from_seat,
         to_seat=event.to_seat,
+        penalty_count=int(event.penalty_card is not None),
         stock_count=event.stock_count,
         meld=event.cards,
+        taken_back=event.taken_back,
         as_=event.as_,
         penalty_card=event.penalty_card if seen and event.penalty_card is not None else UNSET,
     )
@@ -320,6 +385,9 @@ def _shanghai_called(event: e.ShanghaiCalled, viewer: int | None) -> ShanghaiCal
 KINDS: dict[type[e.Event], str] = {
     e.GameOpened: "game_opened",
     e.SeatChanged: "seat_changed",
+    e.NoncesAsked: "nonces_asked",
+    e.NonceRevealed: "nonce_revealed",
+    e.NoncesDropped: "nonces_dropped",
     e.GameStarted: "game_started",
     e.RoundDealt: "round_dealt",
     e.TurnBegan: "turn_began",
@@ -332,9 +400,12 @@ KINDS: dict[type[e.Event], str] = {
     e.ClaimsClosed: "claims_closed",
     e.DiscardOpened: "discard_opened",
     e.ShanghaiCalled: "shanghai_called",
+    e.FalseCalled: "false_called",
     e.MeldsLaid: "melds_laid",
     e.CardsLaidOff: "cards_laid_off",
     e.WildSwapped: "wild_swapped",
+    e.SwapOffered: "swap_offered",
+    e.SwapDeclined: "swap_declined",
     e.CardDiscarded: "card_discarded",
     e.TurnEnded: "turn_ended",
     e.StockRenewed: "stock_renewed",

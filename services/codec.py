@@ -33,6 +33,12 @@ TYPE_NUMBERS: dict[type[Event], int] = {
     e.RoundEnded: 21,
     e.RoundScored: 22,
     e.GameFinished: 23,
+    e.NoncesAsked: 24,
+    e.NonceRevealed: 25,
+    e.NoncesDropped: 26,
+    e.FalseCalled: 27,
+    e.SwapOffered: 28,
+    e.SwapDeclined: 29,
 }
 _TYPES = {number: type_ for type_, number in TYPE_NUMBERS.items()}
 

@@ -9,6 +9,7 @@ from domain.state import Game
 from services.ports import Work
 
 SWEEP_MS = 5_000  # a job handed out at once is repeated by the sweep after this time
+NONCE_MS = 10_000  # time to reveal what stands behind a commitment
 
 When = Callable[[int], datetime | None]
 """Gives the time of an event by its version; None for one that is being appended now."""
@@ -17,6 +18,8 @@ When = Callable[[int], datetime | None]
 def next_work(game: Game, when: When) -> Work | None:
     """Finds the earliest thing that must happen; None while the table waits for people without a timer."""
     round_ = game.round
+    if game.nonces_asked_at is not None:
+        return Work("turn_timer", NONCE_MS, when(game.nonces_asked_at))
     if game.status != "playing":
         return None
     if next_round_number(game) is not None:

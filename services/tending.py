@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
 from domain.bots import choose
-from domain.commands import ActForSeat, Answer, CloseClaims, DealRound, ScoreRound
+from domain.commands import ActForSeat, Answer, CloseClaims, DealRound, DropNonces, ScoreRound
 from domain.dealing import next_round_number
 from domain.decide import timed_out_move
 from domain.decisions import Decision, open_decisions
@@ -62,7 +62,7 @@ def _plan(work: Work, seed: bytes) -> Plan:
         case "close_claims":
             return _close_claims
         case "turn_timer":
-            return _act_for_player_in_turn
+            return _time_is_over
 
 
 def _score_and_deal(draft: Draft, seed: bytes) -> None:
@@ -115,9 +115,15 @@ def _close_claims(draft: Draft) -> None:
         draft.carry_out(CloseClaims(opened_at), "timer", _derived_id(draft, f"close-{opened_at}"))
 
 
-def _act_for_player_in_turn(draft: Draft) -> None:
+def _time_is_over(draft: Draft) -> None:
+    """Drops nonces that were not revealed, or acts for the seat whose turn it is; claims have a window of their own."""
+    asked_at = draft.game.nonces_asked_at
+    if asked_at is not None:
+        draft.carry_out(DropNonces(asked_at), "timer", _derived_id(draft, f"nonces-{asked_at}"))
+        return
+    round_ = draft.game.round
     for decision in open_decisions(draft.game):
-        if decision.kind != "claim":
+        if decision.kind != "claim" or (round_ is not None and round_.window is None):
             command_id = _derived_id(draft, decision.decision_id)
             draft.carry_out(ActForSeat(decision.seat, decision.decision_id), "timer", command_id)
 

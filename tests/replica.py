@@ -92,7 +92,7 @@ class Replica:
         self.hand = list(data.get("hand", []))
         self.round = {
             "number": data["number"],
-            "of": len(self.rules["contracts"]),
+            "of": len(self.rules["contracts"]) if self.rules["progression"] == "together" else None,
             "contract": data["contract"],
             "dealer": data["dealer"],
             "turn": None,
@@ -161,11 +161,28 @@ class Replica:
         assert self.pile.pop() == data["card"]
         self._meld(data)
         self._stock(data)
+        penalty = [data.get("penalty_card")] * data["penalty_count"]
         if data["from_seat"] is not None:
-            self._less(data["from_seat"], data.get("penalty_card"))
+            self._less(data["from_seat"], *penalty)
         if data["to_seat"] is not None:
-            self._more(data["to_seat"], data.get("penalty_card"))
+            self._more(data["to_seat"], *([data["card"]] if data["taken_back"] else []), *penalty)
         self._ask(phase="draw", discard_open=False)
+
+    def _false_called(self, seat: int, data: Json) -> None:
+        self._more(seat, *data.get("penalty_cards", [None] * data["penalty_count"]))
+        self._stock(data)
+
+    def _swap_offered(self, _: int, _data: Json) -> None: ...
+
+    def _swap_declined(self, _: int, _data: Json) -> None: ...
+
+    def _nonces_asked(self, _: int | None, _data: Json) -> None: ...
+
+    def _nonce_revealed(self, _: int, _data: Json) -> None: ...
+
+    def _nonces_dropped(self, _: int | None, data: Json) -> None:
+        for seat in data["seats"]:
+            self.seats[seat] |= {"player_id": None, "controller": "open", "level": None}
 
     def _meld(self, data: Json) -> None:
         assert self.table
