@@ -3,9 +3,10 @@
 Levels: `normal` keeps cards that go together; `easy` is the same with one discard in five at random.
 """
 
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
-from domain.cards import RANKS, Card, Hand, rank_of, suit_of
+from domain.cards import DECK_ORDER, Card, Hand, rank_of, suit_of
 from domain.commands import (
     Buy,
     CallShanghai,
@@ -19,7 +20,7 @@ from domain.commands import (
     SwapWild,
     TakeDiscard,
 )
-from domain.ruleset import Contract, Ruleset
+from domain.ruleset import Contract, MeldKind, Ruleset
 from domain.scoring import points_of
 from domain.view import DecisionView, View
 
@@ -99,22 +100,47 @@ def _wants(view: View, card: Card, rules: Ruleset, least: int) -> bool:
 
 
 def usefulness(card: Card, hand: Hand, contract: Contract, rules: Ruleset) -> int:
-    """Counts what a card of the hand has to go with: two for each other card of its rank where the contract has sets,
-    two for each rank next to it in its suit and one for the rank after where it has runs; a wild is worth most."""
+    """Counts what a card of the hand has to go with, by the kinds of melds in the contract; a wild is worth most.
+
+    set: two for each other card of the rank. run: two for each rank next to it and one for the rank after, in its suit
+    or in any. colour: one for each other card of the colour.
+    """
     if card in rules.deck.wilds:
         return _WILD_USE
-    kinds = {part.kind for part in contract}
-    return ("set" in kinds) * _rank_use(card, hand) + ("run" in kinds) * _run_use(card, hand)
+    if not suit_of(card):
+        return 0
+    return sum(_USES[kind](card, hand) for kind in {part.kind for part in contract})
 
 
-def _rank_use(card: Card, hand: Hand) -> int:
+def _set_use(card: Card, hand: Hand) -> int:
     return 2 * (sum(rank_of(other) == rank_of(card) for other in hand) - 1)
 
 
 def _run_use(card: Card, hand: Hand) -> int:
-    at = RANKS.find(rank_of(card))
-    near = {RANKS.find(rank_of(other)) - at for other in hand if suit_of(other) == suit_of(card)}
+    return _neighbours(card, (other for other in hand if suit_of(other) == suit_of(card)))
+
+
+def _neighbours(card: Card, others: Iterable[Card]) -> int:
+    at = DECK_ORDER[card]
+    near = {DECK_ORDER[other] - at for other in others}
     return sum(2 for step in (-1, 1) if step in near) + sum(1 for step in (-2, 2) if step in near)
+
+
+def _any_suit_use(card: Card, hand: Hand) -> int:
+    """Moves every card to the suit of this one, since suits do not matter."""
+    return _neighbours(card, (rank_of(other) + suit_of(card) for other in hand if suit_of(other)))
+
+
+def _colour_use(card: Card, hand: Hand) -> int:
+    return sum(suit_of(other) == suit_of(card) for other in hand) - 1
+
+
+_USES: dict[MeldKind, Callable[[Card, Hand], int]] = {
+    "set": _set_use,
+    "run": _run_use,
+    "run_any_suit": _any_suit_use,
+    "colour": _colour_use,
+}
 
 
 def _must_empty_hand(view: View, rules: Ruleset) -> bool:

@@ -21,10 +21,10 @@ from domain.commands import (
     TakeDiscard,
 )
 from domain.decisions import Decision
+from domain.lay_down import LEAST_EXTRA
 from domain.lay_off import fits, lay_off_options, swap_options
 from domain.meld import NewMeld
 from domain.playing import (
-    contract_of,
     keeps_a_discard,
     may_end_without_discard,
     may_lay_off,
@@ -34,6 +34,7 @@ from domain.playing import (
     skip_targets,
 )
 from domain.refusals import Refused
+from domain.ruleset import Contract, Part
 from domain.solver import lay_down_candidates
 from domain.state import Game, Round
 
@@ -94,10 +95,19 @@ def _play_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 def _lay_downs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
     if round_.now.discard_only or (game.seats[seat].down and not game.rules.extra_melds):
         return
-    hand, contract = game.seats[seat].hand, contract_of(game, round_, seat)
-    for found in lay_down_candidates(hand, contract, game.rules, must_empty=most_left_after_lay_down(game, seat)):
-        if found.rest or not keeps_a_discard(game, seat):
-            yield LayDown(tuple(NewMeld(kind, cards) for kind, cards in found.melds))
+    hand, most = game.seats[seat].hand, most_left_after_lay_down(game, seat)
+    for contract in _contracts(game, round_, seat):
+        for found in lay_down_candidates(hand, contract, game.rules, must_empty=most):
+            if found.rest or not keeps_a_discard(game, seat):
+                yield LayDown(tuple(NewMeld(kind, cards) for kind, cards in found.melds))
+
+
+def _contracts(game: Game, round_: Round, seat: int) -> tuple[Contract, ...]:
+    """Gives what to look for: the seat's contract, or once it is down a new meld of any kind."""
+    if not game.seats[seat].down:
+        return (round_.contracts[seat],)
+    kinds = dict.fromkeys(part.kind for contract in game.rules.contracts for part in contract)
+    return tuple((Part(kind, LEAST_EXTRA[kind]),) for kind in kinds)
 
 
 def _lay_offs(game: Game, round_: Round, seat: int) -> Iterator[Move]:

@@ -88,7 +88,7 @@ def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
 
 def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: Choices) -> None:
     """Goes through the choices of set ranks that could still be better; wilds: those that runs do not need."""
-    spare = all([ask.spare for _, ask in asks])
+    spare = all(ask.spare for _, ask in asks)
     asks = [(block, ask._replace(spare=spare)) for block, ask in asks]
     rows = _merged(plan, asks)
     if not plan.set_list:

@@ -1,7 +1,8 @@
 """Lays out what was chosen: faces for the naturals, places for the wilds, and their roles."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from domain.cards import Card, Hand, in_deck_order, rank_of, without
 from domain.lay_down import LaidMelds
@@ -13,6 +14,8 @@ from domain.solver_plan import Plan
 from domain.solver_runs import FIELD, RANK_MASK, FoundRun, Wanted
 from domain.solver_sets import Share, shared_out, wilds_for
 from domain.solver_suits import runs_of
+
+_Mixed: TypeAlias = defaultdict[str, list[Placed]]  # by rank, the naturals left
 
 
 @dataclass(slots=True)
@@ -26,71 +29,64 @@ class _Open:
     cards: list[Placed | None]
 
 
-@dataclass(slots=True)
-class _Supply:
-    """The naturals of a hand by block and rank: how many were taken, and the faces left where blocks mix suits."""
-
-    plan: Plan
-    blocks: tuple[int, ...]
-    mixed: dict[str, list[Placed]] | None
-    taken: defaultdict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
-
-    def take(self, block: int, rank: int) -> Placed:
-        """Takes a card."""
-        self.taken[block, rank] += 1
-        if self.mixed is not None:
-            return self.mixed[self.plan.knobs.ranks[rank]].pop(0)
-        return self.plan.naturals[block][rank]
-
-    def copies(self, block: int, rank: int) -> int:
-        """Counts the copies left."""
-        return (self.blocks[block] >> FIELD * rank & RANK_MASK) - self.taken[block, rank]
-
-
 def laid_out(choice: Choice, hand: Hand, plan: Plan) -> LaidMelds:
     """Gives the melds of a choice in the order of the contract, then the extra ones."""
-    supply = _Supply(plan, choice.cards.blocks, _mixed(choice, hand) if plan.blocks == 1 else None)
-    runs = [_run(run, block, supply) for block, ask, path in choice.runs for run in runs_of(plan, ask, path)]
+    mixed = _mixed(choice, hand) if plan.blocks == 1 else None
+    blocks = list(choice.cards.blocks)  # the naturals left
+    runs: list[_Open] = []
+    for block, ask, path in choice.runs:
+        runs += [_run(run, block, blocks, mixed, plan) for run in runs_of(plan, ask, path)]
     surplus = choice.wilds_in_all - choice.wilds_in_runs
-    sets = _sets(choice, surplus, supply) if choice.groups else []
+    sets = _sets(choice, surplus, blocks, mixed, plan) if choice.groups else []
     if surplus:
-        for _ in range(surplus - sum(meld.cards.count(None) for meld in sets)):
+        for _ in range(surplus - sum([meld.cards.count(None) for meld in sets])):
             _lengthen_one(runs, plan)
     melds = runs + sets
     if choice.wilds_in_all:
         _place_wilds(melds, list(choice.cards.wilds[: choice.wilds_in_all]), plan)
-    found: defaultdict[tuple[MeldKind, Wanted], list[Reading]] = defaultdict(list)
+    found: dict[tuple[MeldKind, Wanted], list[Reading]] = {}
     for meld in melds:
-        found[meld.kind, meld.wanted].append(tuple([placed for placed in meld.cards if placed is not None]))
+        cards = tuple([placed for placed in meld.cards if placed is not None])
+        found.setdefault((meld.kind, meld.wanted), []).append(cards)
     return tuple([(kind, found[kind, wanted].pop(0)) for kind, wanted in plan.order])
 
 
-def _mixed(choice: Choice, hand: Hand) -> dict[str, list[Placed]]:
-    by_rank: defaultdict[str, list[Placed]] = defaultdict(list)
+def _mixed(choice: Choice, hand: Hand) -> _Mixed:
+    by_rank: _Mixed = defaultdict(list)
     for card in in_deck_order(without(hand, choice.cards.wilds) or ()):
         by_rank[rank_of(card)].append(Placed(card))
     return by_rank
 
 
-def _run(run: FoundRun, block: int, supply: _Supply) -> _Open:
-    plan, first = supply.plan, run.first
-    ranks = len(plan.knobs.ranks)
+def _run(run: FoundRun, block: int, blocks: list[int], mixed: _Mixed | None, plan: Plan) -> _Open:
+    first, ranks = run.first, len(plan.knobs.ranks)
     if plan.knobs.wraps:
         first = (first - 1) % ranks + 1
-    cards = [
-        supply.take(block, (first + step - 1) % ranks) if natural else None for step, natural in enumerate(run.naturals)
-    ]
+    cards: list[Placed | None] = []
+    for step, natural in enumerate(run.naturals):
+        rank = (first + step - 1) % ranks
+        if natural:
+            blocks[block] -= 1 << FIELD * rank
+        cards += _taken(block, rank, natural, mixed, plan) if natural else [None]
     suit = plan.knobs.suits[block] if plan.run_kind == "run" else ""
     return _Open(plan.run_kind, plan.runs[run.wanted][0], suit, first, cards)
 
 
-def _sets(choice: Choice, surplus: int, supply: _Supply) -> list[_Open]:
+def _taken(block: int, rank: int, number: int, mixed: _Mixed | None, plan: Plan) -> list[Placed]:
+    """Takes so many naturals of a block and rank; where blocks mix suits, the first of the rank."""
+    if mixed is None:
+        return [plan.naturals[block][rank]] * number
+    held = mixed[plan.knobs.ranks[rank]]
+    return [held.pop(0) for _ in range(number)]
+
+
+def _sets(choice: Choice, surplus: int, blocks: list[int], mixed: _Mixed | None, plan: Plan) -> list[_Open]:
     """Lays what runs left of the set ranks, and as many of the wilds as the sets take."""
     melds: list[_Open] = []
-    limits = supply.plan.limits
-    left = [_copies(held.rank, supply) for held, _ in choice.groups]
+    left = [_copies(held.rank, blocks, plan) for held, _ in choice.groups]
     ranges = [
-        wilds_for(sum(copies), sets, limits) or (0, 0) for copies, (_, sets) in zip(left, choice.groups, strict=True)
+        wilds_for(sum(copies), sets, plan.limits) or (0, 0)
+        for copies, (_, sets) in zip(left, choice.groups, strict=True)
     ]
     surplus -= sum([least for least, _ in ranges])
     for place, (held, sets) in enumerate(choice.groups):
@@ -100,27 +96,28 @@ def _sets(choice: Choice, surplus: int, supply: _Supply) -> list[_Open]:
             least, most = ranges[place]
             more = min(surplus, most - least)
             surplus -= more
-            shares = shared_out(left[place], sets, least + more, limits)
-        melds += [_set(held.rank, share, wanted, supply) for share, wanted in zip(shares, sets, strict=True)]
+            shares = shared_out(left[place], sets, least + more, plan.limits)
+        for share, wanted in zip(shares, sets, strict=True):
+            melds.append(_set(held.rank, share, wanted, mixed, plan))
     return melds
 
 
-def _copies(rank: int, supply: _Supply) -> tuple[int, ...]:
+def _copies(rank: int, blocks: list[int], plan: Plan) -> tuple[int, ...]:
     """Counts a set's copies by block, a colour meld's by rank."""
-    if supply.plan.set_kind == "colour":
-        return tuple([supply.copies(rank, place) for place in range(len(supply.plan.knobs.ranks))])
-    return tuple([supply.copies(block, rank) for block in range(supply.plan.blocks)])
+    if plan.set_kind == "colour":
+        return tuple([blocks[rank] >> FIELD * place & RANK_MASK for place in range(len(plan.knobs.ranks))])
+    return tuple([block >> FIELD * rank & RANK_MASK for block in blocks])
 
 
-def _set(rank: int, share: Share, wanted: Wanted, supply: _Supply) -> _Open:
-    plan = supply.plan
+def _set(rank: int, share: Share, wanted: Wanted, mixed: _Mixed | None, plan: Plan) -> _Open:
     colour = plan.set_kind == "colour"
     cards: list[Placed | None] = []
     for place, number in enumerate(share.naturals):
-        at = (rank, place) if colour else (place, rank)
-        cards += [supply.take(*at) for _ in range(number)]
+        if number:
+            cards += _taken(*((rank, place) if colour else (place, rank)), number, mixed, plan)
+    cards += [None] * share.wilds
     value = plan.knobs.suits[rank] if colour else plan.knobs.ranks[rank]
-    return _Open(plan.set_kind, wanted, value, 0, cards + [None] * share.wilds)
+    return _Open(plan.set_kind, wanted, value, 0, cards)
 
 
 def _lengthen_one(runs: list[_Open], plan: Plan) -> None:

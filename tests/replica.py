@@ -120,6 +120,8 @@ class Replica:
     def _turn_began(self, seat: int, data: Json) -> None:
         assert self.round
         self.round["turn"] = seat
+        if self.seat is None:  # a spectator sees what the player in turn works at
+            self.round["contract"] = self.rules["contracts"][self.seats[seat]["contract"]]
         self._ask(phase="draw" if data["step"] == "draw" else "play", discard_open=data["discard_open"])
 
     def _card_drawn(self, seat: int, data: Json) -> None:
