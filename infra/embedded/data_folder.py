@@ -20,7 +20,7 @@ class FolderInUse(CannotRun):
 def locked(data: Path) -> Iterator[None]:
     """Makes the folder where it is missing and holds it for this process; a crash lets go of it too."""
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (data / "logs").mkdir(exist_ok=True)
+    (data / "logs").mkdir(exist_ok=True, mode=0o700)
     with (data / "lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

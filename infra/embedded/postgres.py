@@ -38,7 +38,7 @@ def start_postgres(
         make_cluster(data, log=log)
     options = [f"-c{name}={value}" for name, value in {**SERVER_SETTINGS, **(settings or {})}.items()]
     command = [
-        *as_ordinary_user([data, run]),
+        *as_ordinary_user([data, run], signal.SIGINT),
         str(postgres_folder() / "postgres"),
         *("-D", str(data.absolute()), "-k", str(run.absolute()), *options),
     ]
@@ -59,7 +59,7 @@ def make_cluster(data: Path, *, log: Path) -> None:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True, mode=0o700)
     command = [
-        *as_ordinary_user([new]),
+        *as_ordinary_user([new], signal.SIGKILL),
         str(postgres_folder() / "initdb"),
         *("--pgdata", str(new.absolute()), "--username", "postgres", "--encoding", "UTF8", "--locale", "C"),
         *("--auth-local", "trust", "--auth-host", "reject", "--no-instructions"),

@@ -113,7 +113,8 @@ def _wait_until_ready(processes: Mapping[str, Kept], host: str, port: int, say: 
 
     watch(processes.values(), say=say, until=is_ready_or_late, every_s=0.03)
     if absent:
-        raise StartFailed(f"not ready after {READY_BOUND_S:.0f} s: {', '.join(absent)}")
+        log = next(iter(processes.values())).running.log
+        raise StartFailed(f"not ready after {READY_BOUND_S:.0f} s: {', '.join(absent)}; the logs are in {log.parent}")
 
 
 def _stop_together(roof: Mapping[str, Kept]) -> None:
