@@ -38,9 +38,13 @@ class Callers:
             self._known.pop(token, None)
             return None
         if len(self._known) >= _CALLERS_KEPT:
-            self._known.clear()
+            self.forget()
         self._known[token] = (principal, now + CALLERS_KNOWN_S)
         return principal
+
+    def forget(self) -> None:
+        """Has every token looked up anew."""
+        self._known.clear()
 
 
 @dataclass(frozen=True, kw_only=True)

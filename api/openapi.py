@@ -96,6 +96,8 @@ _ANSWER_HEADERS: dict[str, str] = {
     "Allow": "the methods of this path",
 }
 
+_SUCCESSES = {200: "Done.", 201: "Made."}
+
 _OTHER_ANSWERS = {
     204: "The game is over and everything was told.",
     304: "Nothing has changed since that ETag.",
@@ -193,7 +195,7 @@ def _responses(operation: Operation, types: Types, components: Components) -> Sc
 
 
 def _success(operation: Operation, types: Types, components: Components) -> Schema:
-    answer: Schema = {"description": "Success."}
+    answer: Schema = {"description": _SUCCESSES[operation.status]}
     if operation.headers:
         answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in operation.headers}
     if types.shown is EventStream:

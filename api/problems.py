@@ -56,6 +56,9 @@ KINDS: dict[str, Kind] = {
     "game_not_started": Kind(409, "Game not started", "The game still waits for its start."),
     "game_finished": Kind(409, "Game finished", "The game is over."),
     "not_your_turn": Kind(409, "Not your turn", "That move belongs to the player in turn."),
+    "nonce_not_asked": Kind(409, "Nonce not asked", "No nonce of this seat is waited for."),
+    "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
+    "seat_not_held": Kind(409, "Seat not held", "Nobody sits there who could leave or be replaced."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
@@ -79,6 +82,9 @@ REFUSALS: dict[type[RuleBroken], str] = {
     r.SeatTaken: "seat_taken",
     r.SeatNotFound: "seat_not_found",
     r.SeatsOpen: "seats_open",
+    r.NonceNotAsked: "nonce_not_asked",
+    r.WrongNonce: "wrong_nonce",
+    r.SeatNotHeld: "seat_not_held",
     r.Outdated: "decision_closed",
 }
 

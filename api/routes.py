@@ -14,7 +14,7 @@ from api.calls import Call, KeyedCall, OpenCall
 from api.house import House
 from api.operations import OPERATIONS, Operation, Types
 from api.problems import Failed, failure_of
-from api.replies import Reply, problem_reply, reply
+from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import Disconnected, decode_body, decode_query, header, keyed_request, read_body
 from domain.refusals import Refused
 from services.ports import Principal
@@ -104,17 +104,22 @@ async def _failed(house: House, request: Request[Any, Any, Any], error: Exceptio
     """Answers a failure, with the game's version where the game refused the request."""
     failure = failure_of(error)
     if failure.code == "internal_error" and not isinstance(error, Disconnected):
-        _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+        _log_failure(request, error)
     version = None
     if isinstance(error, Refused) or failure.code == "version_mismatch":
         version = (await house.tables.fresh(request.scope["path_params"]["game_id"])).version
     return problem_reply(failure, request.scope, version)
 
 
+def _log_failure(request: Request[Any, Any, Any], error: Exception) -> None:
+    """Logs what failed and why; never headers or bodies, which hold tokens and cards."""
+    _log.error("%s %s %s failed", request_id(request.scope), request.method, request.scope["path"], exc_info=error)
+
+
 def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
     """Answers what the framework found before any endpoint: an unknown path, another method, a strange Host."""
     if not isinstance(error, HTTPException) or error.status_code not in _STATUSES:
-        _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+        _log_failure(request, error)
         return problem_reply(Failed("internal_error"), request.scope)
     code = _STATUSES[error.status_code]
     headers = {"allow": ", ".join(_allowed(request.scope["path"]))} if code == "method_not_allowed" else None

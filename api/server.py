@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ class Server(uvicorn.Server):
             )
         )
         self._drain = drain
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to listen."""
+        await super().startup(sockets)
+        self.is_up.set()
 
     def stop(self) -> None:
         """Ends the server: no new connections, a goodbye on every stream, answers under way completed."""

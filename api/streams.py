@@ -71,6 +71,11 @@ class Streams:
         finally:
             self._open.discard(news)
 
+    @property
+    def count(self) -> int:
+        """How many streams are open."""
+        return len(self._open)
+
     def drain(self) -> None:
         """Lets every stream say goodbye; called in the event loop."""
         self.is_draining = True

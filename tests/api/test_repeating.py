@@ -1,0 +1,98 @@
+"""Requests that are sent again: carried out once, answered as before."""
+
+import asyncio
+
+from tests.api.test_errors import assert_problem
+from tests.api.world import DAVIS, Player, World, dealt_game, in_turn
+
+
+async def test_a_game_is_opened_once_however_often_it_is_asked_for(world: World, anna: Player) -> None:
+    first = await anna.call("POST", "/v1/games", DAVIS, idempotency_key="k")
+    again = await anna.call("POST", "/v1/games", DAVIS, idempotency_key='"k"')
+    assert "idempotency-replayed" not in first.headers
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again.headers["location"] == first.headers["location"]
+    assert len(world.log.games) == 1
+
+
+async def test_a_repeated_opening_shows_the_game_as_it_was_opened(world: World, anna: Player, boris: Player) -> None:
+    first = await anna.call("POST", "/v1/games", DAVIS, idempotency_key="k")
+    await boris.sent("PUT", f"/v1/games/{first.json()['game_id']}/seats/1")
+    again = await anna.call("POST", "/v1/games", DAVIS, idempotency_key="k")
+    assert again.json() == first.json()
+    assert again.headers["etag"] == first.headers["etag"]
+
+
+async def test_a_key_belongs_to_one_request_of_one_player(anna: Player, boris: Player) -> None:
+    await anna.sent("POST", "/v1/games", DAVIS, idempotency_key="k")
+    other = {**DAVIS, "ruleset": "jokers"}
+    assert_problem(await anna.call("POST", "/v1/games", other, idempotency_key="k"), 422, "idempotency_key_reused")
+    assert (await boris.call("POST", "/v1/games", DAVIS, idempotency_key="k")).status_code == 201
+
+
+async def test_twenty_openings_at_once_open_one_game(world: World, anna: Player) -> None:
+    calls = (anna.call("POST", "/v1/games", DAVIS, idempotency_key="k") for _ in range(20))
+    responses = await asyncio.gather(*calls)
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.text for response in responses}) == 1
+    assert len(world.log.games) == 1
+
+
+async def test_a_start_is_repeated_with_its_key(anna: Player) -> None:
+    game_id = (await anna.open_game(seats=[{"controller": "you"}, {"controller": "bot"}]))["game_id"]
+    first = await anna.call("POST", f"/v1/games/{game_id}/start", idempotency_key="k")
+    again = await anna.call("POST", f"/v1/games/{game_id}/start", idempotency_key="k")
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert again.headers["idempotency-replayed"] == "true"
+
+
+async def test_a_move_is_carried_out_once_and_answered_alike(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    decision_id, move = view["decisions"][0]["decision_id"], {"kind": "draw_stock"}
+    headers = {"idempotency_key": "m", "prefer": "return=representation"}
+    first = await player.move(game_id, decision_id, move, **headers)
+    version = (await player.view(game_id))["version"]
+    again = await player.move(game_id, decision_id, move, **headers)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert (await player.view(game_id))["version"] == version
+
+
+async def test_a_move_is_answered_alike_after_the_game_went_on(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    decision_id, move = view["decisions"][0]["decision_id"], {"kind": "draw_stock"}
+    headers = {"idempotency_key": "m", "prefer": "return=representation"}
+    first = await player.move(game_id, decision_id, move, **headers)
+    for _ in range(6):
+        for somebody in (anna, boris):
+            if (await somebody.view(game_id))["decisions"]:
+                await somebody.answer(game_id)
+    again = await player.move(game_id, decision_id, move, **headers)
+    assert again.json() == first.json()
+
+
+async def test_the_same_move_twenty_times_at_once_counts_once(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    decision_id = view["decisions"][0]["decision_id"]
+    calls = (player.move(game_id, decision_id, {"kind": "draw_stock"}, idempotency_key="m") for _ in range(20))
+    responses = await asyncio.gather(*calls)
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.text for response in responses}) == 1
+    replayed = sum("idempotency-replayed" in response.headers for response in responses)
+    assert replayed == 19
+    events = (await player.sent("GET", f"/v1/games/{game_id}/events?after={view['version']}"))["items"]
+    assert {event["move_id"] for event in events} == {responses[0].json()["move_id"]}
+
+
+async def test_a_refused_request_leaves_its_key_free(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    decision_id = view["decisions"][0]["decision_id"]
+    refused = await player.move(game_id, decision_id, {"kind": "discard", "card": "7H"}, idempotency_key="m")
+    assert_problem(refused, 422, "illegal_move")
+    made = await player.move(game_id, decision_id, {"kind": "draw_stock"}, idempotency_key="m")
+    assert made.status_code == 201

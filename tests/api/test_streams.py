@@ -1,0 +1,214 @@
+"""Streams of a real server on a real port: every version once and in order, whatever happens to the connection."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from random import Random
+
+import httpx
+import pytest
+
+from domain.events import RoundDealt
+from tests.api.world import Json, Player, World, asked, dealt_game, new_world, serving, until
+
+Message = tuple[str, str | None, Json]
+
+
+async def messages(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Message, None]:
+    """Reads a stream's messages: kind, id and data of each."""
+    async with http.stream("GET", path, headers=headers, timeout=20) as response:
+        assert response.status_code == 200, await response.aread()
+        assert response.headers["content-type"] == "text/event-stream"
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-accel-buffering"] == "no"
+        kind, id_ = "", None
+        async for line in response.aiter_lines():
+            field, _, value = line.partition(": ")
+            if field == "event":
+                kind = value
+            elif field == "id":
+                id_ = value
+            elif field == "data":
+                yield kind, id_, json.loads(value)
+                kind, id_ = "", None
+
+
+async def guest(base_url: str, name: str) -> Player:
+    return await Player(httpx.AsyncClient(base_url=base_url, timeout=20)).join(name)
+
+
+async def test_a_stream_tells_what_was_and_what_comes(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await dealt_game(world, anna, boris)
+        head = (await anna.view(game_id))["version"]
+        async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream")) as stream:
+            kind, id_, data = await anext(stream)
+            assert (kind, id_, data) == ("hello", None, {"game_id": game_id, "version": head, "after": 0})
+            told = [await anext(stream) for _ in range(head)]
+            await asked(game_id, "play", anna, boris)
+            told += [await anext(stream) for _ in range((await anna.view(game_id))["version"] - head)]
+        assert [data for _, _, data in told] == (await anna.sent("GET", f"/v1/games/{game_id}/events"))["items"]
+        assert all((kind, id_) == (data["kind"], str(data["version"])) for kind, id_, data in told)
+        await close(anna, boris)
+
+
+async def test_a_reader_that_is_cut_off_at_random_gets_every_version_once(world: World) -> None:
+    world.bus.pointers = (RoundDealt,)
+    random = Random(7)
+    async with serving(world) as (_, base_url):
+        anna = await guest(base_url, "Anna")
+        game_id = await bots_game(anna)
+        versions: list[int] = []
+
+        async def read() -> None:
+            is_over = False
+            while not is_over:
+                path, last = f"/v1/games/{game_id}/stream", str(versions[-1] if versions else "")
+                left = random.randint(1, 400)
+                async with aclosing(messages(anna.http, path, **{"last-event-id": last})) as stream:
+                    async for kind, id_, _ in stream:
+                        versions.extend([int(id_)] if id_ else [])
+                        is_over = kind == "bye"
+                        left -= 1
+                        if left == 0:
+                            break
+
+        reader = asyncio.create_task(read())
+        await world.tend(game_id)
+        await asyncio.wait_for(reader, 30)
+        assert versions == list(range(1, (await anna.view(game_id))["version"] + 1))
+        await close(anna)
+
+
+async def test_a_finished_game_is_told_to_its_end_and_not_again(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna = await guest(base_url, "Anna")
+        game_id = await bots_game(anna)
+        await world.tend(game_id)
+        told = [message async for message in messages(anna.http, f"/v1/games/{game_id}/stream")]
+        assert told[-2][0] == "game_finished"
+        assert (told[-1][0], told[-1][2]["reason"]) == ("bye", "game_over")
+        last = told[-2][1]
+        assert last is not None
+        again = await anna.call("GET", f"/v1/games/{game_id}/stream", last_event_id=last)
+        assert (again.status_code, again.content) == (204, b"")
+        since = [message async for message in messages(anna.http, f"/v1/games/{game_id}/stream?after={int(last) - 1}")]
+        assert [kind for kind, _, _ in since] == ["hello", "game_finished", "bye"]
+        await close(anna)
+
+
+async def test_a_stream_with_views_is_all_that_a_frontend_reads(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await dealt_game(world, anna, boris)
+        head = (await anna.view(game_id))["version"]
+        path = f"/v1/games/{game_id}/stream?view=1&after={head}"
+        async with aclosing(messages(anna.http, path)) as stream:
+            assert (await anext(stream))[0] == "hello"
+            assert await anext(stream) == ("view", None, await anna.view(game_id))
+            player, _ = await asked(game_id, "draw", anna, boris)
+            version = (await player.answer(game_id))["version"]
+            numbers = []
+            async for kind, id_, data in stream:
+                numbers.extend([int(id_)] if id_ else [])
+                if kind == "view" and data["version"] >= version:
+                    assert data == await anna.view(game_id)
+                    break
+            assert numbers == list(range(head + 1, version + 1))
+        await close(anna, boris)
+
+
+async def test_a_quiet_stream_shows_that_it_lives() -> None:
+    world = new_world(heartbeat_s=0.05)
+    async with serving(world) as (_, base_url):
+        anna = await guest(base_url, "Anna")
+        game = await anna.open_game()
+        async with aclosing(messages(anna.http, f"/v1/games/{game['game_id']}/stream?after=3")) as stream:
+            assert [(await anext(stream))[0] for _ in range(3)] == ["hello", "heartbeat", "heartbeat"]
+        await close(anna)
+
+
+async def test_a_bus_that_is_lost_makes_events_late_but_loses_none(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await dealt_game(world, anna, boris)
+        head = (await anna.view(game_id))["version"]
+        async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream?after={head}")) as stream:
+            assert (await anext(stream))[0] == "hello"
+            world.bus.lose()
+            world.log.listeners.clear()
+            player, _ = await asked(game_id, "draw", anna, boris)
+            version = (await player.answer(game_id))["version"]
+            told = [await asyncio.wait_for(anext(stream), 5) for _ in range(version - head)]
+        assert [id_ for _, id_, _ in told] == [str(number) for number in range(head + 1, version + 1)]
+        await close(anna, boris)
+
+
+async def test_a_reader_that_leaves_leaves_nothing_behind(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna = await guest(base_url, "Anna")
+        game = await anna.open_game()
+        readers = [messages(anna.http, f"/v1/games/{game['game_id']}/stream") for _ in range(20)]
+        for reader in readers:
+            assert (await anext(reader))[0] == "hello"
+        assert world.house.streams.count == 20
+        for reader in readers:
+            await reader.aclose()
+        await until(lambda: world.house.streams.count == 0)
+        await close(anna)
+
+
+@pytest.mark.parametrize("last", ["one", "-1", "1.5", "9999999999"])
+async def test_a_stream_begins_after_a_version_and_nothing_else(anna: Player, last: str) -> None:
+    game = await anna.open_game()
+    response = await anna.call("GET", f"/v1/games/{game['game_id']}/stream", last_event_id=last)
+    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "Last-Event-ID")
+
+
+async def test_a_signal_ends_the_process_with_a_goodbye_on_every_stream() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.api.serve", stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        base_url = (await process.stdout.readline()).decode().strip()
+        limits = httpx.Limits(max_connections=200)
+        async with httpx.AsyncClient(base_url=base_url, timeout=20, limits=limits) as http:
+            game = await (await Player(http).join("Anna")).open_game()
+            path = f"/v1/games/{game['game_id']}/stream"
+            begun = [asyncio.Event() for _ in range(100)]
+            readers = [asyncio.create_task(last_word(http, path, event)) for event in begun]
+            await asyncio.wait_for(asyncio.gather(*(event.wait() for event in begun)), 20)
+            process.send_signal(signal.SIGTERM)
+            words = await asyncio.wait_for(asyncio.gather(*readers, process.wait()), 5)
+        assert words == [("bye", {"reason": "shutting_down", "retry_ms": 1_000})] * 100 + [0]
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def last_word(http: httpx.AsyncClient, path: str, begun: asyncio.Event) -> tuple[str, Json]:
+    """Reads a stream to its end; gives the last message."""
+    last: tuple[str, Json] = ("", {})
+    async for kind, _, data in messages(http, path):
+        begun.set()
+        last = (kind, data)
+    return last
+
+
+async def bots_game(anna: Player) -> str:
+    """Opens and starts a short game of two bots; gives its id."""
+    bots = [{"controller": "bot", "level": "easy"}] * 2
+    short = {"contracts": [[{"kind": "set", "size": 3}]]}
+    game_id: str = (await anna.open_game(seats=bots, overrides=short))["game_id"]
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    return game_id
+
+
+async def close(*those: Player) -> None:
+    for player in those:
+        await player.http.aclose()

@@ -1,0 +1,202 @@
+"""The API on the twins in memory, and players who call it."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httpx
+from litestar import Litestar
+
+from api.house import House
+from api.routes import application
+from api.server import Server
+from api.streams import Streams
+from services.feed import Feed
+from services.limits import MemoryLimit
+from services.memory import MemoryAccounts, MemoryBus, MemoryLog, MemoryReservations, MemorySecrets
+from services.ports import FeedEntry
+from services.tables import Tables
+from services.tending import tend
+
+Json = dict[str, Any]
+
+DAVIS = {"ruleset": "davis", "seats": [{"controller": "you"}, {"controller": "open"}]}
+
+
+@dataclass(frozen=True)
+class World:
+    """A house with everything behind it. `alive` is what the other processes report."""
+
+    house: House
+    app: Litestar
+    log: MemoryLog
+    bus: MemoryBus
+    accounts: MemoryAccounts
+    secrets: MemorySecrets
+    alive: dict[str, bool]
+
+    async def tend(self, game_id: str) -> None:
+        """Does what a worker does: deals, scores and plays the bots until a person may act."""
+        before = -1
+        while (version := (await self.house.tables.fresh(game_id)).version) != before:
+            before = version
+            await tend(self.house.tables, self.secrets, game_id)
+
+
+def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
+    """Builds an empty house."""
+    log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
+    tables = Tables(log)
+    alive = dict.fromkeys(("worker", "relay", "clock"), True)
+
+    def offer(entry: FeedEntry) -> None:
+        if entry.recorded is not None:
+            tables.offer(entry.recorded)
+
+    async def processes() -> Mapping[str, bool]:
+        return alive
+
+    house = House(
+        tables=tables,
+        secrets=secrets,
+        accounts=accounts,
+        reservations=MemoryReservations(),
+        feed=Feed(log, offer),
+        guests=MemoryLimit(quota=guests, window_s=60),
+        processes=processes,
+        streams=Streams(heartbeat_s),
+    )
+    return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)
+
+
+class Player:
+    """Somebody who calls the API, with a token or without."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.player_id = ""
+        self._keys = 0
+
+    async def join(self, name: str) -> "Player":
+        """Becomes a guest."""
+        guest = await self.sent("POST", "/v1/players", {"name": name})
+        self.player_id = guest["player_id"]
+        self.http.headers["authorization"] = f"Bearer {guest['token']}"
+        return self
+
+    async def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
+        """Sends a request; `if_match` is sent as If-Match."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if isinstance(body, bytes):
+            named.setdefault("content-type", "application/json")
+            return await self.http.request(method, path, content=body, headers=named)
+        return await self.http.request(method, path, json=body, headers=named)
+
+    async def sent(self, method: str, path: str, body: Any = None, **headers: str) -> Json:
+        """Sends a request that must succeed, with a key of its own."""
+        headers.setdefault("idempotency_key", self.new_key())
+        response = await self.call(method, path, body, **headers)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        answer: Json = response.json()
+        return answer
+
+    def new_key(self) -> str:
+        self._keys += 1
+        return f"key-{self._keys}"
+
+    async def open_game(self, **changes: Any) -> Json:
+        return await self.sent("POST", "/v1/games", DAVIS | changes)
+
+    async def view(self, game_id: str) -> Json:
+        return await self.sent("GET", f"/v1/games/{game_id}/view")
+
+    async def move(self, game_id: str, decision_id: str, move: Json, **headers: str) -> httpx.Response:
+        headers.setdefault("idempotency_key", self.new_key())
+        return await self.call(
+            "POST", f"/v1/games/{game_id}/moves", {"decision_id": decision_id, "move": move}, **headers
+        )
+
+    async def answer(self, game_id: str) -> Json:
+        """Sends the first option of the first open decision."""
+        decision = (await self.view(game_id))["decisions"][0]
+        response = await self.move(game_id, decision["decision_id"], decision["options"][0])
+        assert response.status_code == 201, response.text
+        answer: Json = response.json()
+        return answer
+
+
+@asynccontextmanager
+async def players(world: World, *names: str) -> AsyncIterator[list[Player]]:
+    """Gives players who call the application directly; one called "" has no token."""
+    transport = httpx.ASGITransport(app=cast("Any", world.app), client=("203.0.113.7", 5000))
+    clients = [httpx.AsyncClient(transport=transport, base_url="http://shanghai") for _ in names]
+    try:
+        yield [
+            await Player(http).join(name) if name else Player(http) for http, name in zip(clients, names, strict=True)
+        ]
+    finally:
+        for http in clients:
+            await http.aclose()
+
+
+async def dealt_game(world: World, anna: Player, *others: Player, **changes: Any) -> str:
+    """Opens a game, seats Anna and the others in this order, starts it and deals; gives its id."""
+    seats = [{"controller": "you"}, *({"controller": "open"} for _ in others)]
+    game_id: str = (await anna.open_game(seats=seats, **changes))["game_id"]
+    for seat, other in enumerate(others, start=1):
+        await other.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    await world.tend(game_id)
+    return game_id
+
+
+@asynccontextmanager
+async def serving(world: World) -> AsyncIterator[tuple[Server, str]]:
+    """Serves on a free port, with the feed running; gives the server and its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        server = Server(world.app, "127.0.0.1", port, world.house.streams.drain)
+        feed = asyncio.create_task(world.house.feed.run(world.bus))
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            await asyncio.wait_for(server.is_up.wait(), timeout=10)
+            yield server, f"http://127.0.0.1:{port}"
+        finally:
+            server.stop()
+            await serving
+            feed.cancel()
+            await asyncio.wait({feed})
+
+
+async def in_turn(game_id: str, *those: Player) -> tuple[Player, Json]:
+    """Finds the player in turn, and what they see."""
+    for player in those:
+        view = await player.view(game_id)
+        if view["you"]["seat"] == view["round"]["turn"]:
+            return player, view
+    raise AssertionError("nobody of those is in turn")
+
+
+async def asked(game_id: str, kind: str, *those: Player) -> tuple[Player, Json]:
+    """Answers decisions, each with its first option, until somebody is asked one of this kind."""
+    for _ in range(20):
+        for player in those:
+            view = await player.view(game_id)
+            if any(decision["kind"] == kind for decision in view["decisions"]):
+                return player, view
+        for player in those:
+            if (await player.view(game_id))["decisions"]:
+                await player.answer(game_id)
+    raise AssertionError(f"nobody is asked to {kind}")
+
+
+async def until(condition: Callable[[], bool], within_s: float = 5) -> None:
+    """Waits for what happens by itself, a little later."""
+    for _ in range(int(within_s * 100)):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen")
