@@ -12,7 +12,18 @@ from domain.cards import FACES, Card, rank_of, suit_of
 from domain.meld import Placed
 from domain.meld_rules import MeldRules
 from domain.ruleset import Contract, MeldKind
-from domain.solver_runs import CLASS_BITS, ENDLESS, FIELD, RANK_MASK, Limits, RunGraph, RunRules, Table, Wanted
+from domain.solver_runs import (
+    CLASS_BITS,
+    ENDLESS,
+    FIELD,
+    RANK_MASK,
+    Limits,
+    RunGraph,
+    RunRules,
+    Table,
+    Wanted,
+    run_graph,
+)
 
 Aim: TypeAlias = Literal["points", "cards"]
 
@@ -44,7 +55,6 @@ class Plan:
         self._read_contract()
         self._read_faces(points, aim)
         self.odd = self._is_odd(kinds)
-        self._graphs: dict[tuple[int, int], RunGraph] = {}
         self._facts: dict[int, Facts] = {}
         self._gaps: dict[int, int] = {}
         self.tables: dict[tuple[int, tuple[int, ...]], Table] = {}
@@ -140,10 +150,7 @@ class Plan:
 
     def graph(self, wilds: int, most: int) -> RunGraph:
         """Gives the lines of runs for so many wilds and runs."""
-        found = self._graphs.get((wilds, most))
-        if found is None:
-            found = self._graphs[wilds, most] = RunGraph(self.run_rules, wilds, most)
-        return found
+        return run_graph(self.run_rules, wilds, most)
 
     def facts(self, block: int) -> Facts:
         """Gives what is seen of a suit at once, remembered."""

@@ -5,7 +5,7 @@ little: its length up to the size wanted, and what the wild limits ask. Such a s
 all open runs and the count of closed ones make a *line*, also a number, whose next steps are remembered.
 """
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 FIELD = 6  # bits for the copies of a card or rank: six packs hold 24 cards of a rank
@@ -119,6 +119,8 @@ def worth_keeping(entries: list[Entry], *, spare: bool) -> list[Entry]:
 
 
 class _State(NamedTuple):
+    """What an open run may still become. Numbers are counted only as far as the limits ask for them."""
+
     wanted: int
     length: int
     naturals: int
@@ -132,6 +134,19 @@ class _Line(NamedTuple):
     closed: tuple[int, ...]
 
 
+class _Part(NamedTuple):
+    """What some of the runs do at a place: cards laid, the states of the runs then open, and the classes closed."""
+
+    naturals: int
+    wilds: int
+    open: tuple[int, ...]
+    closed: tuple[int, ...]
+    growths: tuple[Growth, ...]
+
+
+_NOTHING = _Part(0, 0, (), (), ())
+
+
 class RunGraph:
     """The lines of runs with a number of wilds at hand, and at most so many runs in the suit."""
 
@@ -140,8 +155,12 @@ class RunGraph:
         self._wilds, self._most = wilds, most
         self._states: list[_State] = []
         self._state_ids: dict[_State, int] = {}
+        self._ways: list[tuple[Growth, ...]] = []  # by state: how it goes on, closing first
+        self._goings: dict[tuple[int, ...], list[_Part]] = {}
+        self._begun: dict[tuple[int, ...], list[_Part]] = {}
         self._lines: list[_Line] = []
         self._line_ids: dict[_Line, int] = {}
+        self._every: list[list[Step]] = []  # by line, once asked for
         self._steps: dict[int, list[Step]] = {}
         self.packed: dict[int, list[PackedStep]] = {}  # by line, copies held, free, as `packed_steps` packs them
         self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
@@ -167,75 +186,79 @@ class RunGraph:
         key = (line << FIELD | held) << 1 | free
         found = self._steps.get(key)
         if found is None:
-            found = self._steps[key] = self._all_steps(line, held, free=bool(free))
+            if not self._every[line]:
+                self._every[line] = self._every_step(self._lines[line], line)
+            found = self._steps[key] = [
+                step
+                for step in self._every[line]
+                if step.naturals <= held and (free or step.naturals == min(held, step.naturals + step.wilds))
+            ]
         return found
 
-    def _all_steps(self, line: int, held: int, *, free: bool) -> list[Step]:
+    def _every_step(self, line: _Line, number: int) -> list[Step]:
         found: dict[tuple[int, int, int], Step] = {}
-        for growths in self._growths(self._lines[line]):
-            placed = sum(growth.after is not None for growth in growths)
-            naturals = sum(growth.natural for growth in growths)
-            wilds = placed - naturals
-            if naturals > held or wilds > self._wilds or not (free or naturals == min(held, placed)):
-                continue
-            after = self._line_id(self._after(self._lines[line], growths))
-            change = after - line + (wilds << LINE_BITS)
-            found.setdefault((wilds, naturals, after), Step(change, naturals, wilds, after, growths))
-        return sorted(found.values(), key=lambda step: (step.wilds, -step.naturals))
-
-    def _growths(self, line: _Line) -> Iterator[tuple[Growth, ...]]:
         for going in self._goings_on(line.open):
-            closes = any(growth.after is None for growth in going)
-            if closes and self._rules.separate:
-                yield going  # a run that began here would join the closed one end to end
-                continue
-            for begun in self._beginnings(line, 0, self._most - len(line.open) - sum(line.closed)):
-                yield going + begun
+            begun_here = [_NOTHING]
+            if not (going.closed and self._rules.separate):  # a run that began here would join the closed one
+                begun_here = self._beginnings(self._room(line))
+            for begun in begun_here:
+                naturals, wilds = going.naturals + begun.naturals, going.wilds + begun.wilds
+                if wilds <= self._wilds:
+                    after = self._line_id(self._after(line, going, begun))
+                    change = after - number + (wilds << LINE_BITS)
+                    step = Step(change, naturals, wilds, after, going.growths + begun.growths)
+                    found.setdefault((wilds, -naturals, after), step)
+        return [found[key] for key in sorted(found)]
 
-    def _goings_on(self, states: tuple[int, ...]) -> Iterator[tuple[Growth, ...]]:
-        if not states:
-            yield ()
-            return
-        first, others = states[0], states[1:]
-        for growth in self._ways_on(first):
-            for rest in self._goings_on(others):
-                # Of runs in one state the earlier does what comes first.
-                if not rest or others[0] != first or _order(growth) <= _order(rest[0]):
-                    yield (growth, *rest)
+    def _after(self, line: _Line, going: _Part, begun: _Part) -> _Line:
+        closed = line.closed
+        for wanted in going.closed:
+            closed = (*closed[:wanted], closed[wanted] + 1, *closed[wanted + 1 :])
+        return _Line(tuple(sorted(going.open + begun.open)), closed)
 
-    def _ways_on(self, state: int) -> Iterator[Growth]:
-        now = self._states[state]
-        if self._complete(now):
-            yield Growth(state, None, now.wanted, natural=False)
-        for natural in (True, False):
-            after = self._grown(now, natural=natural)
-            if after is not None:
-                yield Growth(state, after, now.wanted, natural)
+    def _room(self, line: _Line) -> tuple[int, ...]:
+        """Counts the runs that may still begin: in all, then of each class."""
+        room = [number - closed for (_, number), closed in zip(self._classes, line.closed, strict=True)]
+        for state in line.open:
+            room[self._states[state].wanted] -= 1
+        return (self._most - len(line.open) - sum(line.closed), *room)
 
-    def _beginnings(self, line: _Line, wanted: int, most: int) -> Iterator[tuple[Growth, ...]]:
-        yield ()
-        for place in range(wanted, len(self._classes)):
-            open_now = sum(self._states[state].wanted == place for state in line.open)
-            room = min(most, self._classes[place][1] - line.closed[place] - open_now)
-            for natural in range(room + 1):
-                for wild in range(room + 1 - natural):
-                    if not natural + wild:
-                        continue
-                    begun = self._begun(place, natural, wild)
-                    if begun is None:
-                        continue
-                    for rest in self._beginnings(line, place + 1, most - natural - wild):
-                        yield begun + rest
+    def _goings_on(self, states: tuple[int, ...]) -> list[_Part]:
+        """Lists what open runs do together; of runs in one state the earlier does what comes first."""
+        found = self._goings.get(states)
+        if found is None:
+            found = [_NOTHING]
+            if states:
+                first, others = states[0], states[1:]
+                ways, alike = self._ways[first], bool(others) and others[0] == first
+                found = [
+                    _with(growth, rest)
+                    for growth in ways
+                    for rest in self._goings_on(others)
+                    if not alike or ways.index(growth) <= ways.index(rest.growths[0])
+                ]
+            self._goings[states] = found
+        return found
 
-    def _begun(self, wanted: int, natural: int, wild: int) -> tuple[Growth, ...] | None:
+    def _beginnings(self, room: tuple[int, ...]) -> list[_Part]:
+        """Lists what may begin, at most so many runs in all and of each class."""
+        found = self._begun.get(room)
+        if found is None:
+            found = [_NOTHING]
+            for wanted, number in enumerate(room[1:]):
+                found += [
+                    _with(growth, rest)
+                    for growth in self._ways_to_begin(wanted)
+                    for rest in (self._beginnings(_less(room, wanted)) if number and room[0] > 0 else ())
+                    if not rest.growths or _order(growth) <= _order(rest.growths[0])
+                ]
+            self._begun[room] = found
+        return found
+
+    def _ways_to_begin(self, wanted: int) -> list[Growth]:
         empty = _State(wanted, 0, 0, 0, 0, ends_wild=False)
-        growths: list[Growth] = []
-        for number, is_natural in ((natural, True), (wild, False)):
-            after = self._grown(empty, natural=is_natural)
-            if number and after is None:
-                return None
-            growths += [Growth(None, after, wanted, is_natural)] * number
-        return tuple(growths)
+        ways = [(natural, self._grown(empty, natural=natural)) for natural in (True, False)]
+        return [Growth(None, after, wanted, natural) for natural, after in ways if after is not None]
 
     def _grown(self, state: _State, *, natural: bool) -> int | None:
         """Gives the state after one card more, or None where the limits forbid it."""
@@ -269,22 +292,26 @@ class RunGraph:
         enough = state.naturals >= self._naturals_counted(wanted)
         return state.length == wanted.size and enough and state.balance >= 0
 
-    def _after(self, line: _Line, growths: tuple[Growth, ...]) -> _Line:
-        closed = list(line.closed)
-        for growth in growths:
-            closed[growth.wanted] += growth.after is None
-        return _Line(tuple(sorted(g.after for g in growths if g.after is not None)), tuple(closed))
-
     def _state_id(self, state: _State) -> int:
-        found = self._state_ids.setdefault(state, len(self._states))
-        if found == len(self._states):
+        found = self._state_ids.get(state)
+        if found is None:
+            found = self._state_ids[state] = len(self._states)
             self._states.append(state)
+            self._ways.append(())
+            ways = [Growth(found, None, state.wanted, natural=False)] if self._complete(state) else []
+            for natural in (True, False):
+                after = self._grown(state, natural=natural)
+                if after is not None:
+                    ways.append(Growth(found, after, state.wanted, natural))
+            self._ways[found] = tuple(ways)
         return found
 
     def _line_id(self, line: _Line) -> int:
-        found = self._line_ids.setdefault(line, len(self._lines))
-        if found == len(self._lines):
+        found = self._line_ids.get(line)
+        if found is None:
+            found = self._line_ids[line] = len(self._lines)
             self._lines.append(line)
+            self._every.append([])
             states = [self._states[state] for state in line.open]
             self.lacking.append(max((self._classes[s.wanted][0].size - s.length for s in states), default=0))
             self.finished.append(self._finished(line, states))
@@ -299,5 +326,27 @@ class RunGraph:
         return sum(number << CLASS_BITS * place for place, number in enumerate(ended))
 
 
-def _order(growth: Growth) -> int:
-    return 0 if growth.after is None else 1 if growth.natural else 2
+@lru_cache(maxsize=200)  # some hundred kB each at the most
+def run_graph(rules: RunRules, wilds: int, most: int) -> RunGraph:
+    """Gives the lines for these rules, shared by all contracts that ask for the same runs."""
+    return RunGraph(rules, wilds, most)
+
+
+def _with(growth: Growth, rest: _Part) -> _Part:
+    laid, closed = growth.after is not None, (growth.wanted,) if growth.after is None else ()
+    return _Part(
+        rest.naturals + (laid and growth.natural),
+        rest.wilds + (laid and not growth.natural),
+        (growth.after, *rest.open) if growth.after is not None else rest.open,
+        closed + rest.closed,
+        (growth, *rest.growths),
+    )
+
+
+def _less(room: tuple[int, ...], wanted: int) -> tuple[int, ...]:
+    """Takes a run of a class out of the room, and all classes before it, for they have begun."""
+    return (room[0] - 1, *(0 for _ in range(wanted)), room[wanted + 1] - 1, *room[wanted + 2 :])
+
+
+def _order(growth: Growth) -> tuple[int, bool]:
+    return growth.wanted, not growth.natural
