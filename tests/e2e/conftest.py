@@ -1,5 +1,6 @@
 """One whole server for all tests here: `shanghai up` on a free port with a data folder of its own."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     data = tmp_path_factory.mktemp("data")
     with up(data) as (command, base_url):
         yield Server(base_url, command.process.pid, data)
-    print(*command.lines, sep="\n")  # pytest shows it beside a failure
+    sys.stdout.write("\n".join(command.lines))  # pytest shows it beside a failure
 
 
 @pytest.fixture
