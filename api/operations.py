@@ -176,6 +176,10 @@ OPERATIONS: tuple[Operation, ...] = (
         is_listed=False,
     ),
     Operation(
+        id="getAsyncApi", tag="Reference", method="GET", path="/asyncapi.json", handler=pages.get_asyncapi,
+        is_listed=False,
+    ),
+    Operation(
         id="getDocs", tag="Reference", method="GET", path="/docs", handler=pages.get_docs, is_listed=False,
     ),
 )  # fmt: skip

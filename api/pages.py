@@ -14,6 +14,13 @@ async def get_openapi(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Text]:
     return Answer(Text(document_text().encode(), "application/json"))
 
 
+async def get_asyncapi(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Text]:
+    """Gives the AsyncAPI 3.0 document of the streams."""
+    from api.asyncapi import document_text
+
+    return Answer(Text(document_text().encode(), "application/json"))
+
+
 async def get_docs(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Text]:
     """Shows the document as a page that can also send requests; it loads nothing from elsewhere."""
     return Answer(Text(_page(), "text/html; charset=utf-8"), {"content-security-policy": _ONLY_FROM_HERE})

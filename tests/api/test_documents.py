@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from api.openapi import FILE, document, document_text
+import pytest
+
+from api import asyncapi
+from api.openapi import document, document_text
 from api.operations import OPERATIONS, TAGS
 from api.problems import EXCEPTIONS, KINDS, REFUSALS
 from api.reasons import REASONS
@@ -19,14 +22,31 @@ DOCUMENT = document()
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
 
 
-def test_the_file_is_what_the_code_says() -> None:
-    assert (ROOT / FILE).read_text("utf-8") == document_text(), "run: make openapi"
+DOCUMENTS = [("openapi", document_text()), ("asyncapi", asyncapi.document_text())]
 
 
-async def test_the_server_gives_the_same_document(stranger: Player) -> None:
-    response = await stranger.call("GET", "/openapi.json")
+@pytest.mark.parametrize(("name", "text"), DOCUMENTS, ids=["openapi", "asyncapi"])
+def test_the_files_are_what_the_code_says(name: str, text: str) -> None:
+    assert (ROOT / "openapi" / f"{name}.json").read_text("utf-8") == text, "run: make openapi"
+
+
+@pytest.mark.parametrize(("name", "text"), DOCUMENTS, ids=["openapi", "asyncapi"])
+async def test_the_server_gives_the_same_documents(stranger: Player, name: str, text: str) -> None:
+    response = await stranger.call("GET", f"/{name}.json")
     assert response.headers["content-type"] == "application/json"
-    assert response.text == document_text()
+    assert response.text == text
+
+
+def test_the_streams_document_is_whole() -> None:
+    streams = asyncapi.document()
+    messages = streams["components"]["messages"]
+    assert set(messages) == {*EVENT_KINDS.values(), "hello", "view", "heartbeat", "bye"}
+    for node in nodes(streams):
+        if isinstance(ref := node.get("$ref"), str):
+            place: Any = streams
+            for step in ref.removeprefix("#/").split("/"):
+                place = place[step]
+    assert streams["components"]["schemas"] == {name: SCHEMAS[name] for name in streams["components"]["schemas"]}
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:

@@ -1,0 +1,84 @@
+"""What the documents say in words: parameters, headers, answers, and bodies to begin with."""
+
+from typing import Any
+
+from api.about import VERSION
+from api.schemas import Schema
+
+INFO = {
+    "title": "Shanghai",
+    "version": VERSION,
+    "summary": "A server for the card game Shanghai and its family",
+    "description": (
+        "A game is a story of events with versions from 1 and no holes. What a player is asked are decisions; every"
+        " option of a decision is a complete move that can be sent as it stands, so that a client that always sends"
+        " some option plays a whole legal game. Nobody is shown what they would not see at a table.\n\n"
+        "Errors are problem details (RFC 9457); `GET /v1/problems` lists them all. Unknown fields of requests are"
+        " refused. Answers may gain fields, values and kinds of events; a client ignores what it does not know."
+        " Every answer has an `X-Request-ID`; one that the client sends is kept."
+    ),
+    "license": {"name": "MIT", "identifier": "MIT"},
+}
+
+PATH_PARAMETERS: dict[str, Schema] = {
+    "game_id": {"description": "the game's id", "schema": {"type": "string", "pattern": "^gam_[0-9a-z]{26}$"}},
+    "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
+    "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
+}
+
+REQUEST_HEADERS: dict[str, Schema] = {
+    "Idempotency-Key": {
+        "description": "Any text of the client's own, new for each new request. The same request with the same key is"
+        " carried out once, and answered again with `Idempotency-Replayed: true`.",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
+    "If-Match": {"description": "the ETag that the game must still have", "schema": {"type": "string"}},
+    "If-None-Match": {
+        "description": "the ETag that is known already: 304 if it still holds",
+        "schema": {"type": "string"},
+    },
+    "Prefer": {
+        "description": "`return=representation` adds the view after the move",
+        "schema": {"type": "string"},
+    },
+    "Last-Event-ID": {
+        "description": "the version of the last event that was received",
+        "schema": {"type": "string", "pattern": "^[0-9]*$"},
+    },
+}
+
+ANSWER_HEADERS: dict[str, str] = {
+    "Location": "where what was made can be read",
+    "ETag": 'the game\'s version, as `"v12"`',
+    "Idempotency-Replayed": "`true` where the request had been carried out before",
+    "Preference-Applied": "what of Prefer was done",
+    "RateLimit": "what is left of the quota",
+    "RateLimit-Policy": "the quota and its window in seconds",
+    "Retry-After": "seconds after which the request may be sent again",
+    "WWW-Authenticate": "`Bearer`",
+    "Allow": "the methods of this path",
+}
+
+SUCCESSES = {200: "Done.", 201: "Made."}
+
+OTHER_ANSWERS = {
+    204: "The game is over and everything was told.",
+    304: "Nothing has changed since that ETag.",
+    503: "The database is away.",
+}
+
+EXAMPLES: dict[str, Any] = {
+    "createGuest": {"name": "Anna"},
+    "createGame": {
+        "ruleset": "davis",
+        "seats": [
+            {"controller": "you"},
+            {"controller": "bot", "level": "normal"},
+            {"controller": "bot", "level": "normal"},
+            {"controller": "bot", "level": "easy"},
+        ],
+        "pace": {"claim_window_s": 5, "turn_s": 60, "bot_delay_ms": 700},
+    },
+    "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},
+}
