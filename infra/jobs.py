@@ -85,13 +85,14 @@ class RedisJobs:
         message = self._message(game_id)
         async with self._turn:
             if self._wire is None or not await self._is_pushed(self._wire, message):
-                self._wire = None
+                await self.close()
                 self._wire = await Wire.open(self._url)
                 await self._push(self._wire, message)
 
     async def close(self) -> None:
         if self._wire is not None:
             await self._wire.close()
+            self._wire = None
 
     async def _is_pushed(self, wire: Wire, message: str) -> bool:
         try:

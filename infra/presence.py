@@ -37,13 +37,14 @@ class Presence:
                 try:
                     return {process: await self._is_alive(process) for process in PROCESSES}
                 except (Unavailable, ResponseError):
-                    self._wire = None
+                    await self.close()
         return dict.fromkeys(PROCESSES, False)
 
     async def close(self) -> None:
         """Closes the connection."""
         if self._wire is not None:
             await self._wire.close()
+            self._wire = None
 
     async def _is_alive(self, process: str) -> bool:
         """Does not believe what was said before this process began: it may be from before a crash of everything."""
@@ -68,13 +69,15 @@ async def reporting(url: str, process: str) -> AsyncIterator[Callable[[], None]]
 
 
 async def _report(url: str, process: str, alive: asyncio.Event) -> None:
-    wire: Wire | None = None
     while True:
-        await alive.wait()
-        alive.clear()
-        try:
-            wire = wire or await Wire.open(url)
-            await wire.call("SET", key_of(process), 1, "PX", BELIEVED_MS)
-        except (Unavailable, ResponseError):
-            wire = None
+        with contextlib.suppress(Unavailable, ResponseError):
+            wire = await Wire.open(url)
+            try:
+                while True:
+                    await alive.wait()
+                    alive.clear()
+                    await wire.call("SET", key_of(process), 1, "PX", BELIEVED_MS)
+                    await asyncio.sleep(EVERY_S)
+            finally:
+                await wire.close()
         await asyncio.sleep(EVERY_S)

@@ -31,9 +31,12 @@ class RedisPublisher:
         """Connects anew. Errors: Unavailable, also where Redis would throw entries away by itself."""
         await self.close()
         self._keys = [stream_key(generation, shard).encode() for shard in range(self._shards)]
-        wire = await Wire.open(self._url)
-        await _check_policy(wire)
-        self._wire = wire
+        self._wire = await Wire.open(self._url)
+        try:
+            await _check_policy(self._wire)
+        except Unavailable:
+            await self.close()
+            raise
 
     async def publish(self, entries: Sequence[LogEntry]) -> None:
         """Adds entries in order, each shard's up to the first that Redis does not take. Errors: Unavailable."""

@@ -1,0 +1,73 @@
+"""A relay at work in the test's own loop, and what the bus holds."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from msgspec import Struct
+
+from infra.bus.entries import decode_entry
+from infra.bus.publisher import RedisPublisher
+from infra.bus.wire import Wire
+from infra.postgres.relay import leading_relay
+from infra.settings import Settings
+from services.handouts import HandOuts
+from services.memory import MemoryJobs
+from services.relay import Relay
+
+
+class Working(Struct):
+    """A relay and how often it has looked at the log."""
+
+    task: asyncio.Task[None]
+    looks: int = 0
+
+    def looked(self) -> None:
+        self.looks += 1
+
+
+@asynccontextmanager
+async def relaying(settings: Settings, jobs: MemoryJobs | None = None) -> AsyncIterator[Working]:
+    """Relays until the block ends; a relay that has failed says so there."""
+    hand_outs = HandOuts(jobs or MemoryJobs())
+    handing_out = asyncio.create_task(hand_outs.run())
+    bus = RedisPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
+    working: Working
+
+    async def work() -> None:
+        async with leading_relay(settings.database_url) as log:
+            await Relay(log, bus, hand_outs, working.looked).run()
+
+    working = Working(asyncio.create_task(work()))
+    try:
+        yield working
+    finally:
+        working.task.cancel()
+        handing_out.cancel()
+        await asyncio.wait([working.task, handing_out])
+        await bus.close()
+    if not working.task.cancelled():
+        working.task.result()
+
+
+async def told(settings: Settings) -> list[tuple[str, int]]:
+    """Reads game and version of all entries that the bus holds, stream by stream, in order."""
+    wire = await Wire.open(settings.bus_url)
+    try:
+        entries = [
+            decode_entry(fields[1])
+            for key in sorted(await wire.call("KEYS", "es:*"))
+            for _, fields in await wire.call("XRANGE", key, "-", "+")
+        ]
+        return [(entry.game_id, entry.version) for entry in entries]
+    finally:
+        await wire.close()
+
+
+async def redis(settings: Settings, *command: str | int) -> object:
+    """Sends one command to the bus's Redis."""
+    wire = await Wire.open(settings.bus_url)
+    try:
+        return await wire.call(*command)
+    finally:
+        await wire.close()
