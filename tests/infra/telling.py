@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from msgspec import Struct
 
@@ -64,7 +65,7 @@ async def told(settings: Settings) -> list[tuple[str, int]]:
         await wire.close()
 
 
-async def redis(settings: Settings, *command: str | int) -> object:
+async def redis(settings: Settings, *command: str | int) -> Any:
     """Sends one command to the bus's Redis."""
     wire = await Wire.open(settings.bus_url)
     try:

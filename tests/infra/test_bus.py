@@ -1,0 +1,128 @@
+"""The reading end of the bus."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.events import CardDrawn, Event, RoundDealt, StockRenewed
+from infra.bus.entries import encode_entry, stream_key
+from infra.bus.publisher import RedisPublisher
+from infra.bus.reader import RedisBusReader
+from infra.settings import Settings
+from services.codec import encode_event
+from services.ids import new_uuid, public_id
+from services.ports import FeedEntry, Recorded, Unavailable
+from services.relay import LogEntry
+from tests.engines import eventually
+from tests.infra.telling import redis
+
+DRAWN = CardDrawn(seat=0, source="stock", card="7H", stock_count=50)
+DEALT = RoundDealt(number=1, contracts=(), dealer=0, secret="00", hands=(("7H",),), upcard=None, stock=("KC",))
+GAME, COMMAND, AT = new_uuid(), new_uuid(), datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
+
+
+def entry(place: int, event: Event = DRAWN, *, type_: int | None = None) -> LogEntry:
+    """An event as the relay has it: transaction `place`, version `place`."""
+    number, schema, payload = encode_event(event)
+    return LogEntry(None, None, place, place, GAME, place, type_ or number, schema, 2, 1, COMMAND, AT, payload)
+
+
+@pytest.fixture
+async def bus(settings: Settings) -> AsyncIterator[RedisPublisher]:
+    await redis(settings, "FLUSHALL")
+    bus = RedisPublisher(settings.bus_url, shards=2, maxlen=100)
+    await bus.connect("g1")
+    yield bus
+    await bus.close()
+
+
+def reading(settings: Settings, generation: str = "g1") -> AsyncIterator[list[FeedEntry]]:
+    async def present() -> str:
+        return generation
+
+    return RedisBusReader(settings.bus_url, shards=2, generation=present).entries()
+
+
+async def test_entries_are_read_from_the_present_end_on(settings: Settings, bus: RedisPublisher) -> None:
+    await bus.publish([entry(1), entry(2)])
+    batches = reading(settings)
+    following = asyncio.ensure_future(anext(batches))
+    await _blocked(settings)
+    await bus.publish([entry(3), entry(4)])
+    game = public_id("gam", GAME)
+    assert await following == [
+        FeedEntry(game, place, Recorded(game, place, DRAWN, "bot", 1, COMMAND, AT)) for place in (3, 4)
+    ]
+
+
+async def test_an_empty_batch_comes_after_each_second_without_news(settings: Settings, bus: RedisPublisher) -> None:
+    batches, loop = reading(settings), asyncio.get_running_loop()
+    before = loop.time()
+    assert await anext(batches) == []
+    assert 0.5 < loop.time() - before < 3
+
+
+@pytest.mark.parametrize("event", [DEALT, StockRenewed("shuffle", ("KC", "7H"), 1)])
+async def test_decks_do_not_travel(settings: Settings, bus: RedisPublisher, event: Event) -> None:
+    assert b"KC" not in encode_entry(entry(1, event))
+    batches = reading(settings)
+    following = asyncio.ensure_future(anext(batches))
+    await _blocked(settings)
+    await bus.publish([entry(1, event)])
+    assert await following == [FeedEntry(public_id("gam", GAME), 1, None)]
+
+
+async def test_an_event_of_a_newer_server_is_a_pointer(settings: Settings, bus: RedisPublisher) -> None:
+    batches = reading(settings)
+    following = asyncio.ensure_future(anext(batches))
+    await _blocked(settings)
+    await bus.publish([entry(1, type_=999)])
+    assert await following == [FeedEntry(public_id("gam", GAME), 1, None)]
+
+
+async def test_a_lost_bus_is_unavailable(settings: Settings, bus: RedisPublisher) -> None:
+    batches = reading(settings)
+    following = asyncio.ensure_future(anext(batches))
+    await _blocked(settings)
+    await redis(settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    with pytest.raises(Unavailable):
+        await following
+
+
+async def test_a_bus_that_is_not_there_is_unavailable() -> None:
+    async def present() -> str:
+        return "g1"
+
+    with pytest.raises(Unavailable):
+        await anext(RedisBusReader("unix:///nowhere", shards=1, generation=present).entries())
+
+
+async def test_a_new_generation_ends_the_reading(settings: Settings, bus: RedisPublisher) -> None:
+    generations = iter(("g1", "g2"))
+
+    async def present() -> str:
+        return next(generations)
+
+    batches = RedisBusReader(settings.bus_url, shards=1, generation=present).entries()
+    assert await anext(batches) == []
+    with pytest.raises(Unavailable, match="new generation"):
+        await anext(batches)
+
+
+async def test_a_stream_keeps_about_as_many_entries_as_it_should(settings: Settings, bus: RedisPublisher) -> None:
+    await bus.publish([entry(place) for place in range(1, 1_001)])
+    keys = [stream_key("g1", shard) for shard in range(2)]
+    empty, full = sorted([await redis(settings, "XLEN", key) for key in keys])
+    assert empty == 0
+    assert 100 <= full < 300
+
+
+async def _blocked(settings: Settings) -> None:
+    """Waits until a reader waits for news."""
+
+    async def is_blocked() -> bool:
+        return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
+
+    await eventually(is_blocked)

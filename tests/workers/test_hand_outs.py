@@ -1,0 +1,121 @@
+"""When a job is handed out, and when not: by the relay, by the sweep, before a broker that may be away."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import pytest
+
+from services.handouts import HandOuts
+from services.ids import new_uuid
+from services.memory import MemoryJobs, MemoryLog, MemoryWorkList
+from services.ports import Work, WorkKind
+from services.relay import LogEntry, hand_out_delay_s
+from services.sweep import Sweep
+from tests.appends import append, new_game
+from tests.engines import anyio_backend, eventually
+
+__all__ = ["anyio_backend"]
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def entry(work: WorkKind | Literal["nothing"] | None, due_s: float) -> LogEntry:
+    due_at = AT + timedelta(seconds=due_s)
+    return LogEntry(work, due_at, 1, 1, new_uuid(), 1, 1, 1, 1, None, new_uuid(), AT, b"")
+
+
+@pytest.mark.parametrize(
+    ("work", "due_s", "delay_s"),
+    [
+        ("bots", 5, 0),
+        ("bots", 5.7, 0.7),
+        ("deal", 5, 0),
+        ("score", 5, 0),
+        ("close_claims", 0, 0),
+        ("close_claims", -3, 0),
+        ("close_claims", 4, None),
+        ("turn_timer", 60, None),
+        ("nothing", 0, None),
+        (None, 0, None),
+    ],
+)
+def test_the_relay_knows_when_a_job_is_to_be_handed_out(
+    work: WorkKind | Literal["nothing"] | None, due_s: float, delay_s: float | None
+) -> None:
+    assert hand_out_delay_s(entry(work, due_s)) == (None if delay_s is None else pytest.approx(delay_s))
+
+
+@pytest.fixture
+def jobs() -> MemoryJobs:
+    return MemoryJobs()
+
+
+@pytest.fixture
+async def hand_outs(jobs: MemoryJobs) -> AsyncIterator[HandOuts]:
+    hand_outs = HandOuts(jobs)
+    running = asyncio.create_task(hand_outs.run())
+    yield hand_outs
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_a_game_that_waits_already_is_not_queued_again(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    for game in ("a", "b", "a"):
+        hand_outs.hand_out(game)
+    await eventually(lambda: _is(jobs.handed_out == ["a", "b"]))
+
+
+async def test_a_delayed_hand_out_comes_in_its_time(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    hand_outs.hand_out("late", delay_s=0.05)
+    hand_outs.hand_out("now")
+    await eventually(lambda: _is(jobs.handed_out == ["now", "late"]))
+
+
+async def test_a_newer_event_replaces_a_delayed_hand_out(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    hand_outs.hand_out("a", delay_s=0.02)
+    hand_outs.hand_out("b", delay_s=0.02)
+    hand_outs.forget("a")
+    hand_outs.hand_out("b", delay_s=0.03)
+    hand_outs.hand_out("last", delay_s=0.06)
+    await eventually(lambda: _is(jobs.handed_out == ["b", "last"]))
+
+
+async def test_what_a_lost_broker_cannot_take_is_dropped(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    jobs.is_lost = True
+    hand_outs.hand_out("a")
+    await eventually(lambda: _is(not hand_outs._waiting))
+    jobs.is_lost = False
+    hand_outs.hand_out("b")
+    await eventually(lambda: _is(jobs.handed_out == ["b"]))
+
+
+async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    log, game = MemoryLog(), new_game()
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing)
+    await log.append(append(game, work=Work("bots", 0)))
+    await log.append(append(new_game(), work=Work("bots", 60_000)))
+    for now in (10.0, 10.1, 10.9, 11.05, 11.5):
+        await sweep.step(now)
+        await eventually(lambda: _is(not hand_outs._waiting))
+    await eventually(lambda: _is(jobs.handed_out == [game, game]))
+
+
+async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    log, game = MemoryLog(), new_game()
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing)
+    await log.append(append(game, 0, work=Work("bots", 0)))
+    await log.append(append(game, 1))
+    for now in (10.0, 20.0):
+        await sweep.step(now)
+    assert not hand_outs._waiting
+    assert not log.work
+
+
+async def _is(value: bool) -> bool:
+    return value
+
+
+async def _nothing() -> None:
+    """Keeps nothing up."""
