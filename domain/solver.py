@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from domain.cards import Hand, without
+from domain.cards import Hand, in_deck_order, without
 from domain.lay_down import LEAST_EXTRA, LaidMelds
 from domain.meld import Placed
 from domain.meld_rules import MeldRules, meld_rules
@@ -53,7 +53,8 @@ def lay_down_candidates(
 ) -> tuple[LayDown, ...]:
     """Lists the best few lay-downs with different cards left: fewest points first, the one with fewest cards included.
 
-    must_empty: only those that leave at most so many cards; if there is one, it is found.
+    must_empty: only those that leave at most so many cards; if there is one, it is found. Where a discard must be
+    kept and the best lay-down keeps none, the best that does is included.
     """
     if must_empty is not None:
         found = _lay_downs(hand, contract, rules, "cards", _MOST)
@@ -61,10 +62,22 @@ def lay_down_candidates(
     found = _lay_downs(hand, contract, rules, "points", _MOST)
     if found and found[0].rest:
         found[_MOST - 1 :] = _lay_downs(hand, contract, rules, "cards", 1)
+    elif found and rules.going_out == "discard_required":
+        found[_MOST - 1 :] = _keeping_one(hand, contract, rules)
     by_rest: dict[Hand, LayDown] = {}
     for lay_down in found:
         by_rest.setdefault(lay_down.rest, lay_down)
     return tuple(by_rest.values())
+
+
+def _keeping_one(hand: Hand, contract: Contract, rules: Ruleset) -> list[LayDown]:
+    """Finds the best lay-down that keeps a card to discard."""
+    found = []
+    for card in dict.fromkeys(hand):
+        for lay_down in _lay_downs(without(hand, [card]) or (), contract, rules, "points", 1):
+            rest = in_deck_order((card, *lay_down.rest))
+            found.append(LayDown(lay_down.melds, rest, hand_points(rest, rules), lay_down.exact))
+    return sorted(found, key=lambda one: (one.points, len(one.rest)))[:1]
 
 
 def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> list[LayDown]:
@@ -104,9 +117,10 @@ def _found(hand: Hand, plan: Plan, most: int) -> list[_Found]:
     if len(hand) < plan.least_cards:
         return []
     if plan.odd:
-        found, exact = plain_search(hand, plan, most)
-        return [_Found(worth, melds, exact) for worth, melds in found]
-    return [_Found(choice.worth, laid_out(choice, hand, plan), exact=True) for choice in choices(hand, plan, most)]
+        plain, exact = plain_search(hand, plan, most)
+        return [_Found(worth, melds, exact) for worth, melds in plain]
+    found = choices(hand, plan, most)
+    return [_Found(choice.worth, laid_out(choice, hand, plan), found.exact) for choice in found.found]
 
 
 def _lay_down(found: _Found, hand: Hand, rules: Ruleset) -> LayDown:

@@ -5,20 +5,24 @@ from itertools import accumulate, product
 from typing import NamedTuple
 
 from domain.cards import Card, Hand
-from domain.solver_plan import Plan
+from domain.solver_plan import OwnPlace, Plan, WildWay
 from domain.solver_runs import ENDLESS, FIELD, RANK_MASK, Ask
 
 
 class Cards(NamedTuple):
-    """A hand as counts. ranks: the sum of the blocks. wilds: the dearest first; worth_of_wilds: of the first n."""
+    """A hand as counts. ranks: the sum of the blocks.
+
+    wilds: the dearest first. worth_of_wilds: of the first n. own: cards wild by face that stand for themselves here.
+    """
 
     blocks: tuple[int, ...]
     ranks: int
     wilds: tuple[Card, ...]
     worth_of_wilds: tuple[int, ...]
+    own: tuple[OwnPlace, ...]
 
 
-_NO_WORTH = (0,)
+_NO_WILDS = WildWay(0, (), (0,), ())
 
 
 def as_counts(hand: Hand, plan: Plan) -> list[Cards]:
@@ -26,22 +30,22 @@ def as_counts(hand: Hand, plan: Plan) -> list[Cards]:
     total = sum(map(plan.code.__getitem__, hand))
     held = total >> plan.wild_shift
     if not held:
-        return [_cards(total, (), _NO_WORTH, plan)]
+        return [_cards(total, _NO_WILDS, plan)]
     ways = plan.wild_ways.get(held)
     if ways is None:
         ways = plan.wild_ways[held] = list(_wild_ways(held, plan))
     naturals = total - (held << plan.wild_shift)
-    return [_cards(naturals + own, wilds, worth, plan) for own, wilds, worth in ways]
+    return [_cards(naturals + way.code, way, plan) for way in ways]
 
 
-def _cards(total: int, wilds: tuple[Card, ...], worth: tuple[int, ...], plan: Plan) -> Cards:
+def _cards(total: int, way: WildWay, plan: Plan) -> Cards:
     mask = plan.block_mask
     blocks = tuple([total >> shift & mask for shift in plan.shifts])
-    return Cards(blocks, sum(blocks), wilds, worth)
+    return Cards(blocks, sum(blocks), way.wilds, way.worth, way.own)
 
 
-def _wild_ways(held: int, plan: Plan) -> Iterator[tuple[int, tuple[Card, ...], tuple[int, ...]]]:
-    """Gives what stands for itself, as a code, the wilds and their worth.
+def _wild_ways(held: int, plan: Plan) -> Iterator[WildWay]:
+    """Lists how many copies of each wild face could stand for themselves.
 
     Without limits a wild in its own place is as good as a natural, except in a meld that would hold wilds only.
     """
@@ -50,9 +54,11 @@ def _wild_ways(held: int, plan: Plan) -> Iterator[tuple[int, tuple[Card, ...], t
     faces = list(zip(plan.wild_faces, numbers, strict=True))
     for own in product(*(range(number + 1 if face in plan.natural_codes else 1) for face, number in faces)):
         if sum(own) <= most:
-            code = sum(plan.natural_codes[face] * n for (face, _), n in zip(faces, own, strict=True) if n)
-            wilds = [face for (face, number), n in zip(faces, own, strict=True) for _ in range(number - n)]
-            yield code, tuple(wilds), (0, *accumulate(plan.worth[face] for face in wilds))
+            here = [(face, n) for (face, _), n in zip(faces, own, strict=True) if n]
+            code = sum(plan.natural_codes[face] * n for face, n in here)
+            wilds = tuple(face for (face, number), n in zip(faces, own, strict=True) for _ in range(number - n))
+            worth = (0, *accumulate(plan.worth[face] for face in wilds))
+            yield WildWay(code, wilds, worth, tuple(OwnPlace(*plan.place_of(face), n) for face, n in here))
 
 
 def least_wilds_for_sets(cards: Cards, plan: Plan) -> int:
@@ -96,6 +102,17 @@ def asks_for_runs(cards: Cards, plan: Plan, wilds: int) -> tuple[list[tuple[int,
         if most:
             asks.append((block, _ask(plan, cards.blocks[block], budget, most)))
     return asks, least[number]
+
+
+def ranks_that_need_sets(cards: Cards, plan: Plan, asks: list[tuple[int, Ask]]) -> set[int] | None:
+    """Gives the ranks whose cards in their own place are too many for runs, so that they help in a set only.
+
+    None where no set could be: with fewer cards in their own place the same would be found.
+    """
+    most = dict.fromkeys(range(plan.blocks), 0) | {block: ask.most for block, ask in asks}
+    places_of = plan.ranks_of_places.count
+    needed = {own.rank for own in cards.own if own.number > most[own.block] * min(2, places_of(own.rank))}
+    return None if needed and not plan.set_list else needed
 
 
 def _ask(plan: Plan, held: int, budget: int, most: int) -> Ask:

@@ -3,12 +3,14 @@
 from typing import NamedTuple, TypeAlias
 
 from domain.cards import Hand
-from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets
+from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets, ranks_that_need_sets
 from domain.solver_groups import Groups, GroupSearch, SetOption, ranks_for_sets, set_options
 from domain.solver_plan import Plan
 from domain.solver_runs import USED_BITS, USED_SHIFT, Ask, Table
 from domain.solver_sets import Sharing
 from domain.solver_suits import suit_table
+
+MOST_WORK = 2_000  # choices of set ranks and of own places; hands of the presets have some dozens
 
 _RUNS_MASK = (1 << USED_SHIFT) - 1
 
@@ -32,12 +34,19 @@ class Choice(NamedTuple):
 
 
 class Choices:
-    """The best few choices found so far, the best first."""
+    """The best few choices found so far, the best first. exact: no better one was passed over."""
 
     def __init__(self, most: int):
-        self._most = most
+        self._most, self._work = most, 0
         self.found: list[Choice] = []
+        self.exact = True
         self.best_worth = -1
+
+    def work(self) -> None:
+        """Counts a step of the search; beyond the budget nothing is good enough any more."""
+        self._work += 1
+        if self._work > MOST_WORK:
+            self.exact, self.best_worth = False, 1 << 62
 
     def add(self, choice: Choice) -> None:
         """Keeps a choice if it is among the best; the earlier stands before an equal one."""
@@ -47,7 +56,7 @@ class Choices:
         if place < self._most:
             self.found.insert(place, choice)
             del self.found[self._most :]
-            self.best_worth = self.found[0].worth
+            self.best_worth = max(self.best_worth, self.found[0].worth)
 
 
 # Where an entry was merged from: the chain before, the place among the questions, and the path.
@@ -59,10 +68,11 @@ _Rows: TypeAlias = dict[int, _Row]  # by runs and copies used, as in a table
 _NO_RUNS: _Rows = {0: {0: (0, None)}}
 
 
-def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
-    """Finds the best few choices, the best one exactly; none where the contract cannot be met."""
+def choices(hand: Hand, plan: Plan, most: int) -> Choices:
+    """Finds the best few choices; none where the contract cannot be met."""
     found = Choices(most)
     for cards in as_counts(hand, plan):
+        found.work()
         wilds = len(cards.wilds)
         if plan.set_list:
             wilds -= least_wilds_for_sets(cards, plan)
@@ -73,8 +83,10 @@ def choices(hand: Hand, plan: Plan, most: int) -> list[Choice]:
             continue
         asked = asks_for_runs(cards, plan, wilds)
         if asked is not None:
-            _choose_with_runs(cards, plan, asked[0], len(cards.wilds) - asked[1], found)
-    return found.found
+            needed = ranks_that_need_sets(cards, plan, asked[0])
+            if needed is not None:
+                _choose_with_runs(cards, plan, asked[0], len(cards.wilds) - asked[1], needed, found)
+    return found
 
 
 def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
@@ -86,11 +98,14 @@ def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
     GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
 
 
-def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: Choices) -> None:
-    """Goes through the choices of set ranks that could still be better; wilds: those that runs do not need."""
+def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: set[int], found: Choices) -> None:
+    """Goes through the choices of set ranks that could still be better.
+
+    wilds: those that runs do not need. needed: ranks of which there must be a set.
+    """
     spare = all(ask.spare for _, ask in asks)
     asks = [(block, ask._replace(spare=spare)) for block, ask in asks]
-    rows = _merged(plan, asks)
+    rows = _merged(plan, asks, found)
     if not plan.set_list:
         _conclude(cards, plan, asks, (), rows, found)
         return
@@ -100,19 +115,23 @@ def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, found: C
     above = max(worths) + cards.worth_of_wilds[-1]
 
     def visit(groups: Groups) -> None:
+        if not needed <= {one.rank for one, _ in groups}:
+            return
+        found.work()
         kept = sum([1 << one.rank for one, _ in groups])
         asks_now = [(block, ask._replace(kept=kept & plan.facts(ask.cards).present)) for block, ask in asks]
-        rows_now = rows if asks_now == asks else _merged(plan, asks_now)
+        rows_now = rows if asks_now == asks else _merged(plan, asks_now, found)
         _conclude(cards, plan, asks_now, groups, rows_now, found)
 
     GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
 
 
-def _merged(plan: Plan, asks: Asks) -> _Rows:
+def _merged(plan: Plan, asks: Asks, found: Choices) -> _Rows:
     """Merges the tables of the suits: runs, wilds and used copies add up."""
     rows: _Rows = {0: {0: (0, None)}}
     for place, (block, ask) in enumerate(asks):
-        table = suit_table(plan, block, ask)
+        table, exact = suit_table(plan, block, ask)
+        found.exact = found.exact and exact
         if table:
             shift = USED_SHIFT + USED_BITS * len(plan.knobs.ranks) * block if plan.by_face else USED_SHIFT
             rows = _merged_with(rows, table, place, shift, plan, ask.wilds)

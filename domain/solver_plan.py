@@ -31,11 +31,29 @@ MOST_REMEMBERED = 100_000  # suits; about 200 bytes each
 
 
 class Facts(NamedTuple):
-    """What is seen of a suit at once: its ranks, as bits too, and how many wilds no, one, two … runs need at least."""
+    """What is seen of a suit at once: cards, ranks (as bits too), and how many wilds no, one, two … runs need."""
 
+    cards: int
     ranks: int
     present: int
     least: tuple[int, ...]
+
+
+class OwnPlace(NamedTuple):
+    """Copies of a card wild by face that stand for themselves."""
+
+    block: int
+    rank: int
+    number: int
+
+
+class WildWay(NamedTuple):
+    """What the wild faces of a hand are: naturals, as a code to add to the others, and wilds with their worth."""
+
+    code: int
+    wilds: tuple[Card, ...]
+    worth: tuple[int, ...]
+    own: tuple[OwnPlace, ...]
 
 
 class Plan:
@@ -57,7 +75,8 @@ class Plan:
         self.odd = self._is_odd(kinds)
         self._facts: dict[int, Facts] = {}
         self._gaps: dict[int, int] = {}
-        self.tables: dict[tuple[int, tuple[int, ...]], Table] = {}
+        self._graphs: dict[tuple[int, int], RunGraph] = {}
+        self.tables: dict[tuple[int, tuple[int, ...]], tuple[Table, bool]] = {}
 
     def _read_contract(self) -> None:
         self.sets, self.runs = self._classes(self.set_kind), self._classes(self.run_kind)
@@ -114,12 +133,16 @@ class Plan:
         self.code: dict[Card, int] = {**dict.fromkeys(faces, 0), **self.natural_codes, **wilds}
         by_rank = [set(weights) for weights in zip(*self.weights, strict=True)]
         self.even_weights = [weights.pop() if len(weights) == 1 else None for weights in by_rank]
-        self.wild_ways: dict[int, list[tuple[int, tuple[Card, ...], tuple[int, ...]]]] = {}
+        self.wild_ways: dict[int, list[WildWay]] = {}
         self.same_weights = [self.weights.index(weights) for weights in self.weights]
 
-    def _read_natural(self, face: Card) -> None:
+    def place_of(self, face: Card) -> tuple[int, int]:
+        """Gives a natural's block and rank."""
         block = self.knobs.suits.index(suit_of(face)) if self.blocks > 1 else 0
-        rank = self.knobs.ranks.index(rank_of(face))
+        return block, self.knobs.ranks.index(rank_of(face))
+
+    def _read_natural(self, face: Card) -> None:
+        block, rank = self.place_of(face)
         self.even = self.even and self.weights[block][rank] in (0, self.worth[face])
         self.naturals[block][rank] = Placed(face)
         self.weights[block][rank] = self.worth[face]
@@ -150,7 +173,10 @@ class Plan:
 
     def graph(self, wilds: int, most: int) -> RunGraph:
         """Gives the lines of runs for so many wilds and runs."""
-        return run_graph(self.run_rules, wilds, most)
+        found = self._graphs.get((wilds, most))  # kept here, for paths are read back by the graph that made them
+        if found is None:
+            found = self._graphs[wilds, most] = run_graph(self.run_rules, wilds, most)
+        return found
 
     def facts(self, block: int) -> Facts:
         """Gives what is seen of a suit at once, remembered."""
@@ -176,7 +202,7 @@ class Plan:
         for runs, one in enumerate(reversed(self.run_list), start=1):
             wanted += one.size
             least.append(max(runs * gaps, wanted - cards) if gaps <= self.limits.cap else ENDLESS)
-        return Facts(present.bit_count(), present, tuple(least))
+        return Facts(cards, present.bit_count(), present, tuple(least))
 
     def _least_gaps(self, present: int) -> int:
         """Counts the gaps of the best stretch for the smallest run."""

@@ -1,6 +1,5 @@
 """The table of one suit: which runs its cards can make, walked place by place, and runs read back from a path."""
 
-from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from domain.solver_plan import Plan
@@ -25,6 +24,7 @@ from domain.solver_runs import (
 from domain.solver_single import single_run_of, single_runs
 
 MOST_TABLES = 50_000  # about 1 kB each
+MOST_STATES = 4_000  # at a place; hands of the presets have some hundreds
 
 _TURN_BITS = 5  # thirteen cuts of a ring, each in two manners
 _USED_MASK = (1 << USED_BITS) - 1
@@ -41,10 +41,10 @@ class _Order(NamedTuple):
 _Layer: TypeAlias = dict[int, tuple[int, int]]
 
 
-def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
-    """Lists the runs that a suit can give; the empty choice is left out. Remembered by weights and question.
+def suit_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
+    """Lists the runs that a suit can give, the empty choice left out, and tells whether none was passed over.
 
-    Shape: where wilds can be spared, entries that need more of them for no more worth are left out.
+    Where wilds can be spared, entries that need more of them for no more worth are left out. Remembered.
     """
     key = (plan.same_weights[block], ask)
     found = plan.tables.get(key)
@@ -55,38 +55,47 @@ def suit_table(plan: Plan, block: int, ask: Ask) -> Table:
     return found
 
 
-def _new_table(plan: Plan, block: int, ask: Ask) -> Table:
+def _new_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
     plain = ask.kept if not plan.by_face else 0  # copies of these are laid in any case
     weights = [0 if plain >> rank & 1 else weight for rank, weight in enumerate(plan.weights[block])]
     if ask.most == 1:
-        return single_runs(plan, ask, weights)
+        return single_runs(plan, ask, weights), True
     graph = plan.graph(ask.wilds, ask.most)
     table: Table = {}
-    for turn, order in enumerate(_orders(plan)):
-        for key, (worth, path) in _walked(graph, order, ask, weights).items():
+    exact = not _goes_round(plan, ask)
+    for turn, order in enumerate(_orders(plan, ask)):
+        layer, all_kept = _walked(graph, order, ask, weights)
+        exact = exact and all_kept
+        for key, (worth, path) in layer.items():
             finished, wilds, used = key & LINE_MASK, key >> LINE_BITS & WILD_MASK, key >> KEPT_SHIFT
             entry = Entry(wilds, worth, path << _TURN_BITS | turn)
             table.setdefault(finished | used << USED_SHIFT, []).append(entry)
-    return {key: worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}
+    return {key: worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}, exact
 
 
-def _orders(plan: Plan) -> Iterator[_Order]:
-    """Gives the order of places; a ring is cut at every place, for some cut lies between all the runs.
+def _orders(plan: Plan, ask: Ask) -> list[_Order]:
+    """Gives the order of places; a ring is cut in as many ways as make sure that some cut lies between all the runs.
 
-    That holds unless the runs go all the way round, which takes 13 cards and one more for each run: see `is_exact`.
+    So many wilds and one more ranks without a card are enough, for one of them is then in no run. So are cuts at every
+    place, unless the runs go all the way round together: see `_goes_round`.
     """
     knobs = plan.knobs
     if not knobs.wraps:
         places = range(knobs.lowest, knobs.highest + 1)
-        yield _Order(tuple((place, (place - 1) % len(knobs.ranks)) for place in places))
-        return
-    for cut in range(1, 14):
-        ring = tuple((place, (place - 1) % 13) for place in range(cut, cut + 13))
-        if knobs.separate_runs:
-            yield _Order(ring, may_begin=False)
-            yield _Order(ring, may_end=False)
-        else:
-            yield _Order(ring)
+        return [_Order(tuple((place, (place - 1) % len(knobs.ranks)) for place in places))]
+    absent = [place for place in range(1, 14) if not ask.cards >> FIELD * (place - 1) & RANK_MASK]
+    cuts = absent[: ask.wilds + 1] if len(absent) > ask.wilds else list(range(1, 14))
+    rings = [tuple((place, (place - 1) % 13) for place in range(cut, cut + 13)) for cut in cuts]
+    if knobs.separate_runs:
+        return [order for ring in rings for order in (_Order(ring, may_begin=False), _Order(ring, may_end=False))]
+    return [_Order(ring) for ring in rings]
+
+
+def _goes_round(plan: Plan, ask: Ask) -> bool:
+    """Tells whether several runs could go round a ring so that every cut is inside one: 13 cards and one for each."""
+    facts = plan.facts(ask.cards)
+    cards = facts.cards + ask.wilds
+    return plan.knobs.wraps and 13 - facts.ranks <= ask.wilds and cards >= 13 + len(plan.run_list[: ask.most])
 
 
 def _tracked(order: _Order, ask: Ask) -> int:
@@ -95,14 +104,16 @@ def _tracked(order: _Order, ask: Ask) -> int:
     return ask.kept | (1 << order.places[0][1] if twice else 0)
 
 
-def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> _Layer:
+def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> tuple[_Layer, bool]:
     """Walks the places; gives the best path by finished runs, wilds and copies used of the kept ranks.
 
+    The second value tells whether the budget of states was enough at every place.
     This is the innermost loop of the solver: packed numbers instead of objects make it several times as fast.
     """
     tracked, left, all_steps, lacking = _tracked(order, ask), len(order.places), graph.packed, graph.lacking
     cards, wilds, replace = ask.cards, ask.wilds, ask.replace
     layer: _Layer = {0: (0, 1)}
+    all_kept = True
     for _, rank in order.places:
         left -= 1
         held = at_hand = cards >> FIELD * rank & RANK_MASK
@@ -129,8 +140,14 @@ def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> _La
                     after[target] = (total, trail | number)
         if left + 1 == len(order.places) and not order.may_begin:
             after = {key: best for key, best in after.items() if not key & LINE_MASK}
-        layer = after
-    return _ends(graph, order, ask, layer)
+        all_kept = all_kept and len(after) <= MOST_STATES
+        layer = after if len(after) <= MOST_STATES else _dearest(after)
+    return _ends(graph, order, ask, layer), all_kept
+
+
+def _dearest(layer: _Layer) -> _Layer:
+    """Keeps the states of most worth where there are more than the budget allows."""
+    return dict(sorted(layer.items(), key=lambda one: -one[1][0])[:MOST_STATES])
 
 
 def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
@@ -154,7 +171,7 @@ def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
     if ask.most == 1:
         return [single_run_of(plan, path)]
     graph = plan.graph(ask.wilds, ask.most)
-    order = list(_orders(plan))[path & (1 << _TURN_BITS) - 1]
+    order = _orders(plan, ask)[path & (1 << _TURN_BITS) - 1]
     path >>= _TURN_BITS
     tracked, used, line = _tracked(order, ask), [0] * len(plan.knobs.ranks), 0
     open_runs: list[tuple[int, FoundRun]] = []

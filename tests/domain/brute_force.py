@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -38,6 +38,9 @@ class Meld(NamedTuple):
     size: int
 
 
+Names: TypeAlias = tuple[tuple[str, int, int], ...]
+
+
 class Outcome(NamedTuple):
     """What is left after the best lay-down, in points and in cards; by points first and by cards first."""
 
@@ -56,56 +59,60 @@ def brute_force(hand: Hand, contract: Contract, rules: Ruleset) -> Outcome | Non
     if rules.extra_melds:
         melds |= {part.kind: _melds(part.kind, hand, unit, rules) for c in rules.contracts for part in c}
     values = [points[face] for face in faces]
+    sizes = {part: range(part.size, part.size + 1 if rules.exact_sizes else len(hand) + 1) for part in contract}
 
     def weigh(left: int) -> tuple[int, int]:
         numbers = [left >> 4 * place & 7 for place in range(len(faces))]
         return sum(map(int.__mul__, numbers, values)), sum(numbers)
 
     ends: set[int] = set()
-    seen: set[tuple[int, int, tuple[tuple[str, int, int], ...]]] = set()
+    seen: set[tuple[int, int, int, Names]] = set()
 
-    def lay(place: int, left: int, laid: tuple[tuple[str, int, int], ...], after: int) -> None:
-        if (place, left, (*laid, ("", after, 0))) in seen:
-            return
-        seen.add((place, left, (*laid, ("", after, 0))))
+    def lay(place: int, left: int, laid: Names, options: list[Meld]) -> None:
         if place == len(contract):
             ends.add(left)
             if rules.extra_melds:
                 lay_more(left, laid)
             return
         part = contract[place]
-        again = place > 0 and contract[place - 1] == part  # equal parts in one order only
-        for number in range(after if again else 0, len(melds[part.kind])):
-            meld = melds[part.kind][number]
-            enough = meld.size == part.size if rules.exact_sizes else meld.size >= part.size
-            if enough and ((left | guard) - meld.usage) & guard == guard and _agrees(meld, laid, rules):
-                lay(place + 1, left - meld.usage, _with(meld, laid, rules), number)
+        if place == 0 or contract[place - 1] != part:  # equal parts in one order only, so their options go on
+            options = [meld for meld in melds[part.kind] if meld.size in sizes[part]]
+        options = [meld for meld in options if ((left | guard) - meld.usage) & guard == guard]
+        for number, meld in enumerate(options):
+            if _agrees(meld, laid, rules):
+                rest, names = left - meld.usage, _with(meld, laid, rules)
+                if (place, rest, id(meld), names) not in seen:
+                    seen.add((place, rest, id(meld), names))
+                    lay(place + 1, rest, names, options[number:])
 
-    def lay_more(left: int, laid: tuple[tuple[str, int, int], ...]) -> None:
+    def lay_more(left: int, laid: Names) -> None:
         for kind, found in melds.items():
             for meld in found:
                 enough = meld.size >= (3 if kind == "set" else 4)
                 if enough and ((left | guard) - meld.usage) & guard == guard and _agrees(meld, laid, rules):
-                    rest, more = left - meld.usage, _with(meld, laid, rules)
-                    if (len(contract), rest, (*more, ("", -1, 0))) not in seen:
-                        seen.add((len(contract), rest, (*more, ("", -1, 0))))
+                    rest, names = left - meld.usage, _with(meld, laid, rules)
+                    if (len(contract), rest, 0, names) not in seen:
+                        seen.add((len(contract), rest, 0, names))
                         ends.add(rest)
-                        lay_more(rest, more)
+                        lay_more(rest, names)
 
-    lay(0, all_cards, (), 0)
+    lay(0, all_cards, (), [])
     if not ends:
         return None
     weighed = [weigh(left) for left in ends]
     return Outcome(min(weighed), min((cards, points) for points, cards in weighed))
 
 
-def _with(meld: Meld, laid: tuple[tuple[str, int, int], ...], rules: Ruleset) -> tuple[tuple[str, int, int], ...]:
+def _with(meld: Meld, laid: Names, rules: Ruleset) -> Names:
     """Remembers only what later melds could disagree with."""
-    matters = rules.distinct_set_ranks if meld.kind == "set" else rules.separate_runs and meld.kind == "run"
-    return tuple(sorted({*laid, meld.name})) if matters else laid
+    return tuple(sorted({*laid, meld.name})) if _names_matter(meld.kind, rules) else laid
 
 
-def _agrees(meld: Meld, laid: tuple[tuple[str, int, int], ...], rules: Ruleset) -> bool:
+def _names_matter(kind: str, rules: Ruleset) -> bool:
+    return rules.distinct_set_ranks if kind == "set" else rules.separate_runs and kind == "run"
+
+
+def _agrees(meld: Meld, laid: Names, rules: Ruleset) -> bool:
     if meld.kind == "set" and rules.distinct_set_ranks:
         return meld.name not in laid
     if meld.kind == "run" and rules.separate_runs:
@@ -140,7 +147,8 @@ def _melds(kind: str, hand: Hand, unit: dict[Card, int], rules: Ruleset) -> list
     for name, cards, natural in makers[kind](hand, rules):
         if _within_limits(kind, cards, natural, rules):
             usage = sum(unit[card] for card in cards)
-            found[usage, name] = Meld(usage, kind, name, len(cards))
+            told_apart = name if _names_matter(kind, rules) else ("", 0, 0)
+            found[usage, told_apart] = Meld(usage, kind, name, len(cards))
     return list(found.values())
 
 
