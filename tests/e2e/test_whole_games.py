@@ -9,7 +9,7 @@ from tests.replica import Replica
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
-PRESETS = ["davis", "jokers", "black-twos"]
+PRESETS = ["davis", "jokers", "black-twos", "ten-phases", "king-rummy", "liverpool"]
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -49,10 +49,14 @@ def assert_finished(client: Client, game_id: str, seat: int | None) -> None:
         assert_hides(event, seat)
     replica.compare(view)
     scored = [event["data"]["points"] for event in events if event["kind"] == "round_scored"]
-    assert len(scored) == 7
+    rules = events[0]["data"]["rules"]
+    if rules["progression"] == "together":
+        assert len(scored) == len(rules["contracts"])
     totals = [sum(points) for points in zip(*scored, strict=True)]
     assert view["result"]["totals"] == totals
-    assert view["result"]["winners"] == [other for other, total in enumerate(totals) if total == min(totals)]
+    done = [min(seat["contract"], len(rules["contracts"])) for seat in view["seats"]]
+    ranks = [(-count, total) for count, total in zip(done, totals, strict=True)]
+    assert view["result"]["winners"] == [other for other, rank in enumerate(ranks) if rank == min(ranks)]
 
 
 def assert_hides(event: Json, seat: int | None) -> None:
