@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from infra.embedded.engines import Engines, embedded_services
 from infra.migrations import migrate
@@ -57,14 +58,20 @@ def database_url(engines: Engines, name: str) -> str:
 
 
 def settings_of(engines: Engines, url: str) -> Settings:
-    redis = engines.redis.url
-    return Settings(
+    unwired = Settings(
         database_url=url,
-        bus_url=redis,
-        broker_url=f"redis+socket://{redis.removeprefix('unix://')}?virtual_host=0",
-        limits_url=redis,
+        bus_url="redis://",
+        broker_url="redis://",
+        limits_url="redis://",
         secret_key=bytes(range(32)),
     )
+    return with_redis(unwired, engines.redis.url)
+
+
+def with_redis(settings: Settings, url: str) -> Settings:
+    """Gives the same settings with everything that is Redis's at another one, on a unix socket."""
+    broker_url = f"redis+socket://{url.removeprefix('unix://')}?virtual_host=0"
+    return replace(settings, bus_url=url, broker_url=broker_url, limits_url=url)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -72,12 +79,12 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float = 10.0, what: str = "") -> None:
-    """Waits for a fact, looked at every 5 ms."""
+async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float = 30.0, what: str = "") -> None:
+    """Waits for a fact, looked at every 20 ms."""
     deadline = time.monotonic() + within_s
     while not await is_so():
         assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
 
 
 @cache

@@ -21,10 +21,10 @@ from services.memory import MemoryJobs
 from services.ports import Work
 from services.relay import OrderBroken
 from tests.appends import append, new_game
-from tests.engines import eventually
+from tests.engines import eventually, with_redis
 from tests.infra.telling import redis, relaying, told
 
-pytestmark = pytest.mark.usefixtures("owner")
+pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
 
 _INSERT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
@@ -131,7 +131,7 @@ async def test_an_emptied_bus_is_told_the_last_minute_again(own_settings: Settin
 async def test_the_relay_waits_for_a_bus_that_is_away(own_settings: Settings, services: Services) -> None:
     with short_folder() as run:
         bus = start_redis(run / "redis", run)
-        settings = msgspec.structs.replace(own_settings, bus_url=bus.url)
+        settings = with_redis(own_settings, bus.url)
         async with relaying(settings):
             written = await write(services, games=2)
             await eventually(lambda: has_told(settings, written))

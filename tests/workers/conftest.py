@@ -1,0 +1,53 @@
+"""Engines of one's own, and the roof's processes on them, each started by itself."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TypeAlias
+
+import pytest
+
+from infra.embedded.engines import Engines, embedded_services
+from infra.migrations import migrate
+from infra.settings import Settings, environment
+from tests.engines import anyio_backend, run, settings_of
+
+__all__ = ["anyio_backend", "engines", "server", "settings", "start"]
+
+Process: TypeAlias = "subprocess.Popen[bytes]"
+
+
+@pytest.fixture(scope="module")
+def engines() -> Iterator[Engines]:
+    with embedded_services() as own:
+        run(migrate(own.postgres.url))
+        yield own
+
+
+@pytest.fixture(scope="module")
+def settings(engines: Engines) -> Settings:
+    return settings_of(engines, engines.postgres.url)
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Callable[[str], Process]]:
+    """Starts a module of the roof; all are ended with the test."""
+    with ExitStack() as exits:
+        yield lambda module: exits.enter_context(server(module, settings))
+
+
+@contextmanager
+def server(module: str, settings: Settings) -> Iterator[Process]:
+    """Runs a module, and kills it when the block ends."""
+    variables = {
+        "SHANGHAI_DATABASE_URL": settings.database_url,
+        "SHANGHAI_REDIS_URL": settings.bus_url,
+        "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
+    }
+    process = subprocess.Popen([sys.executable, "-m", module], env=environment(variables))
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,145 @@
+"""The Celery worker, the relay and the clock as processes, and what becomes of the work when they die."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from infra.embedded.engines import short_folder
+from infra.embedded.valkey import start_redis
+from infra.jobs import CeleryJobs, ClosableJobs, RedisJobs
+from infra.presence import Presence, reporting
+from infra.settings import Settings
+from infra.wiring import Services, open_services
+from services.ports import Unavailable
+from tests.engines import eventually, with_redis
+from tests.stack_watching import descendants, is_running
+from tests.workers.conftest import Process, server
+from tests.workers.tables import head, started_game
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+Start = Callable[[str], Process]
+WORKER = "workers"
+
+
+@pytest.fixture
+async def services(settings: Settings) -> AsyncIterator[Services]:
+    async with open_services(settings) as services:
+        yield services
+
+
+@pytest.mark.parametrize("client", [RedisJobs, CeleryJobs])
+async def test_a_worker_does_a_job_from_either_client(
+    services: Services, settings: Settings, start: Start, client: Callable[[str], ClosableJobs]
+) -> None:
+    start(WORKER)
+    game, jobs = await started_game(services), client(settings.broker_url)
+    before = await head(services, game)
+    await jobs.hand_out(game)
+    await eventually(lambda: has_moved(services, game, before))
+    dealt = await head(services, game)
+    await jobs.hand_out(game)
+    await eventually(lambda: has_moved(services, game, dealt))
+    await jobs.close()
+
+
+async def test_jobs_are_done_after_a_pool_process_was_killed(services: Services, start: Start) -> None:
+    worker = start(WORKER)
+    for _ in range(2):
+        game = await started_game(services)
+        before = await head(services, game)
+        await services.jobs.hand_out(game)
+        await eventually(lambda game=game, before=before: has_moved(services, game, before))  # type: ignore[misc]
+        for child in descendants(worker.pid):
+            os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="the tie between processes is Linux's")
+async def test_a_killed_worker_leaves_no_process_behind(services: Services, start: Start) -> None:
+    worker = start(WORKER)
+    await eventually(lambda: _is_alive(services, "worker"))
+    pool = descendants(worker.pid)
+    assert pool
+    worker.kill()
+    await eventually(lambda: _is(not any(map(is_running, pool))))
+
+
+async def test_a_worker_told_to_stop_ends_well_and_soon(services: Services, start: Start) -> None:
+    worker = start(WORKER)
+    await eventually(lambda: _is_alive(services, "worker"))
+    worker.send_signal(signal.SIGTERM)
+    await eventually(lambda: _is(worker.poll() is not None))
+    assert worker.returncode == 0
+
+
+async def test_the_clock_alone_gets_due_work_done(services: Services, start: Start) -> None:
+    start(WORKER)
+    start("workers.clock")
+    game = await started_game(services)
+    before = await head(services, game)
+    await eventually(lambda: has_moved(services, game, before))
+
+
+async def test_a_table_of_bots_plays_on_its_own(services: Services, start: Start) -> None:
+    for process in (WORKER, "workers.relay", "workers.clock"):
+        start(process)
+    await eventually(lambda: _are_all_alive(services))
+    game = await started_game(services)
+    await eventually(lambda: has_moved(services, game, 100))
+
+
+async def test_everybody_comes_back_to_a_broker_that_was_away(settings: Settings) -> None:
+    with short_folder() as run, ExitStack() as exits:
+        redis = start_redis(run / "redis", run)
+        other = with_redis(settings, redis.url)
+        for process in (WORKER, "workers.relay", "workers.clock"):
+            exits.enter_context(server(process, other))
+        async with open_services(other) as services:
+            await eventually(lambda: _are_all_alive(services))
+            redis.stop()
+            with pytest.raises(Unavailable):
+                await services.jobs.hand_out("gam_nobody")
+            assert await services.processes() == {"worker": False, "relay": False, "clock": False}
+            game = await started_game(services)
+            redis = start_redis(run / "redis", run)
+            await eventually(lambda: has_moved(services, game, 100))
+            await eventually(lambda: _are_all_alive(services))
+        redis.stop()
+
+
+async def test_a_report_from_before_is_not_believed(settings: Settings) -> None:
+    """It may be from before a crash of the whole server."""
+    async with reporting(settings.bus_url, "relay") as beat:
+        early = Presence(settings.bus_url)
+        beat()
+        await eventually(lambda: _says(early, "relay"))
+        late = Presence(settings.bus_url)
+        assert not await _says(late, "relay")
+        beat()
+        await eventually(lambda: _says(late, "relay"))
+    await early.close()
+    await late.close()
+
+
+async def has_moved(services: Services, game: str, before: int) -> bool:
+    return await head(services, game) > before
+
+
+async def _is(value: bool) -> bool:
+    return value
+
+
+async def _says(presence: Presence, process: str) -> bool:
+    return (await presence.processes())[process]
+
+
+async def _is_alive(services: Services, process: str) -> bool:
+    return (await services.processes())[process]
+
+
+async def _are_all_alive(services: Services) -> bool:
+    return all((await services.processes()).values())
