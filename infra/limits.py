@@ -26,7 +26,7 @@ class RedisLimit:
         self.quota = quota
         self.window_s = window_s
         self._url = url
-        self._name = name
+        self.name = name
         self._wire: Wire | None = None
         self._one_at_a_time = asyncio.Lock()
         self._away_until = 0.0
@@ -36,13 +36,13 @@ class RedisLimit:
         async with self._one_at_a_time:
             if time.monotonic() >= self._away_until:
                 try:
-                    passes, remaining, wait_us = await self._count(f"limit:{self._name}:{subject}")
+                    passes, remaining, wait_us = await self._count(f"limit:{self.name}:{subject}")
                     return Verdict(passes == 1, remaining, wait_us / 1e6)
                 except asyncio.CancelledError:
                     await self.aclose()  # its answer would be taken for that of the next call
                     raise
                 except Unavailable:
-                    _log.warning("Redis is away; %s are not limited", self._name)
+                    _log.warning("Redis is away; %s are not limited", self.name)
                     self._away_until = time.monotonic() + _REST_S
                     await self.aclose()
         return Verdict(passes=True, remaining=self.quota, retry_after_s=0)
