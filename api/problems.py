@@ -161,7 +161,8 @@ def failure_of(error: Exception) -> Failed:
             errors = tuple(FieldError("body", fault.path, fault.code, fault.detail) for fault in faults)
             return Failed("invalid_request", errors[0].detail, errors=errors)
         case _:
-            return Failed(EXCEPTIONS.get(type(error), "internal_error"))
+            codes = (EXCEPTIONS[base] for base in type(error).__mro__ if base in EXCEPTIONS)
+            return Failed(next(codes, "internal_error"))
 
 
 def problem_of(failure: Failed, *, instance: str, request_id: str, current_version: int | None) -> Problem:

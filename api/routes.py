@@ -2,6 +2,7 @@
 
 import logging
 import re
+from contextlib import suppress
 from typing import Any
 
 from litestar import Litestar, Request
@@ -17,7 +18,8 @@ from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import Disconnected, decode_body, decode_query, header, keyed_request, read_body
 from domain.refusals import Refused
-from services.ports import Principal
+from services.ports import Principal, Unavailable
+from services.tables import OtherVersion
 
 _log = logging.getLogger(__name__)
 
@@ -106,8 +108,9 @@ async def _failed(house: House, request: Request[Any, Any, Any], error: Exceptio
     if failure.code == "internal_error" and not isinstance(error, Disconnected):
         _log_failure(request, error)
     version = None
-    if isinstance(error, Refused) or failure.code == "version_mismatch":
-        version = (await house.tables.fresh(request.scope["path_params"]["game_id"])).version
+    if isinstance(error, Refused | OtherVersion):
+        with suppress(Unavailable):
+            version = (await house.tables.fresh(request.scope["path_params"]["game_id"])).version
     return problem_reply(failure, request.scope, version)
 
 

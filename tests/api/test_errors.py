@@ -271,9 +271,13 @@ async def test_if_match_holds_a_move_back(world: World, anna: Player, boris: Pla
     assert (again.status_code, again.json()) == (201, made.json())
 
 
+class Unreachable(Unavailable):
+    """As an adapter may say it more exactly."""
+
+
 async def test_a_database_that_is_away_is_said_so(world: World, anna: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_: object) -> None:
-        raise Unavailable
+        raise Unreachable
 
     game_id = (await anna.open_game())["game_id"]
     monkeypatch.setattr(world.log, "read", away)
