@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import click
 
@@ -98,6 +98,24 @@ def clock() -> None:
 def openapi() -> None:
     """Writes openapi/openapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
+
+
+@main.command()
+@click.argument("export", type=click.File("rb"))
+def verify(export: BinaryIO) -> None:
+    """Checks a downloaded game from scratch: was every card dealt as it was fixed before the game?
+
+    EXPORT is a file of one event a line (GET /v1/games/{id}/export), or a page of the list of events; - reads from
+    standard input. Exit 0: all that was checked is right. 1: something is not. 2: the file is no export.
+    """
+    from infra.verify import NoExport, verify
+
+    try:
+        report, text = verify(export.read())
+    except NoExport as error:
+        _fail(f"{export.name} is no export of a game: {error}", 2)
+    click.echo(text)
+    sys.exit(1 if report.findings else 0)
 
 
 def _become(module: str) -> NoReturn:

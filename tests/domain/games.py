@@ -55,10 +55,11 @@ def whole_game(
         yield game, events
         state, moves = game, moves + 1
         assert moves < MOVES_AT_MOST
-        command = _next_command(game, secret, random, player, rounds)
+        command = next_command(game, secret, random, player, rounds)
 
 
-def _next_command(game: Game, secret: bytes, random: Random, player: Player, rounds: int | None) -> TableCommand | None:
+def next_command(game: Game, secret: bytes, random: Random, player: Player, rounds: int | None) -> TableCommand | None:
+    """Gives what the table does next, or a seat's answer; None when the game or the last wanted round is over."""
     if game.status == "waiting":
         return StartGame()
     if game.status != "playing":
