@@ -1,7 +1,7 @@
 """What a command makes happen, event after event, each judged on the table that the ones before have left."""
 
 from domain.events import Event
-from domain.evolve import evolve
+from domain.evolve import evolve_game
 from domain.state import Game, Round
 
 
@@ -22,7 +22,5 @@ class Unfolding:
 
     def add(self, event: Event) -> None:
         """Lets an event happen."""
-        game = evolve(self.game, event)
-        assert isinstance(game, Game)
-        self.game = game
+        self.game = evolve_game(self.game, event)
         self.events.append(event)
