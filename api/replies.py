@@ -1,5 +1,6 @@
 """Answers on the wire: JSON as it is, problems, documents, streams; each with its request id."""
 
+import os
 import re
 from typing import Any
 
@@ -9,7 +10,6 @@ from litestar import Response
 from api.calls import Answer, Text
 from api.problems import Failed, headers_of, problem_of
 from api.streams import EventStream, send_story
-from services.ids import new_uuid, public_id
 
 _encode = msgspec.json.Encoder().encode
 _SANE_ID = re.compile(rb"[\w.:-]{1,128}", re.ASCII)
@@ -67,7 +67,7 @@ def request_id(scope: Any) -> str:
     known = scope.get("request_id")
     if known is None:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-        known = given.decode() if _SANE_ID.fullmatch(given) else public_id("req", new_uuid())
+        known = given.decode() if given and _SANE_ID.fullmatch(given) else f"req_{os.urandom(13).hex()}"
         scope["request_id"] = known
     return str(known)
 

@@ -68,6 +68,8 @@ def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T],
 
 def decode_query(query: bytes, type_: type[T]) -> T:
     """Decodes a query string; every parameter at most once, none that the operation does not know."""
+    if not query:
+        return type_()
     given: dict[str, str] = {}
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name in given:

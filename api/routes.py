@@ -2,8 +2,10 @@
 
 import logging
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from litestar import Litestar, Request
 from litestar.exceptions import HTTPException
@@ -16,10 +18,12 @@ from api.house import House
 from api.operations import OPERATIONS, Operation, Types
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
-from api.requests import Disconnected, decode_body, decode_query, header, keyed_request, read_body
+from api.requests import Disconnected, Headers, decode_body, decode_query, header, keyed_request, read_body
 from domain.refusals import Refused
 from services.ports import Principal, Unavailable
 from services.tables import OtherVersion
+
+Read: TypeAlias = Callable[[bytes, Headers], Any]
 
 _log = logging.getLogger(__name__)
 
@@ -42,11 +46,11 @@ def application(house: House) -> Litestar:
 
 def _route(house: House, operation: Operation) -> HTTPRouteHandler:
     types, handler = operation.types, operation.handler
-    decoder: Decoder[Any] = Decoder(types.body)
+    read = partial(decode_body, decoder=Decoder(types.body), optional=types.is_body_optional) if types.body else None
 
     async def endpoint(request: Request[Any, Any, Any]) -> Reply:
         try:
-            call = await _call(house, operation, types, decoder, request)
+            call = await _call(house, operation, types, read, request)
             return reply(await handler(house, call), operation.status)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
             return await _failed(house, request, error)
@@ -68,14 +72,14 @@ def _framework_path(path: str) -> str:
 
 
 async def _call(
-    house: House, operation: Operation, types: Types, decoder: Decoder[Any], request: Request[Any, Any, Any]
+    house: House, operation: Operation, types: Types, read: Read | None, request: Request[Any, Any, Any]
 ) -> OpenCall[Any, Any]:
     """Reads a request in the order in which it can fail: who, what, how."""
     scope = request.scope
     headers = scope["headers"]
     caller = await _caller(house, headers, operation.scope) if types.has_caller else None
-    raw = b"" if types.body is None else await read_body(headers, request.receive)
-    body = None if types.body is None else decode_body(raw, headers, decoder, optional=types.is_body_optional)
+    raw = b"" if read is None else await read_body(headers, request.receive)
+    body = None if read is None else read(raw, headers)
     client = scope["client"]
     parts: dict[str, Any] = {
         "path": scope["path_params"],
