@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from domain import claims, drawing, playing
+from domain import claims, drawing, playing, swapping
 from domain.commands import (
     ActForSeat,
     Answer,
@@ -136,7 +136,7 @@ def _answer_claim(table: Unfolding, seat: int, move: Move) -> None:
     if table.round.now.offered is not None:
         if not isinstance(move, SwapWild | Pass):
             raise Refused(NotYourTurn(seat, table.round.turn))
-        playing.answer_offer(table, seat, move)
+        swapping.answer_offer(table, seat, move)
         return
     match move:
         case Buy():
@@ -158,11 +158,11 @@ def _answer_play(table: Unfolding, seat: int, move: Move) -> None:
         case LayOff():
             playing.lay_off(table, seat, move)
         case SwapWild():
-            playing.swap_wild(table, seat, move)
+            swapping.swap_wild(table, seat, move)
         case Discard():
             playing.discard(table, seat, move)
         case Pass():
-            playing.end_without_discard(table, seat)
+            playing.end_without_discard(table, seat, move)
         case DrawStock() | TakeDiscard() | Buy() | CallShanghai():
             raise illegal("no_draw_first_turn" if table.round.now.discard_only else "already_drawn")
         case _:

@@ -4,11 +4,11 @@ from domain import events as e
 from domain.claims import settle
 from domain.commands import ChangeController, LeaveForGood
 from domain.events import Event
-from domain.playing import offer_swap
 from domain.refusals import GameFinished, GameNotStarted, Refused, SeatNotFound, SeatNotHeld
 from domain.seating import next_seat, seats_in_play
 from domain.state import Game
 from domain.stock import end_round
+from domain.swapping import offer_swap
 from domain.turns import begin_turn
 from domain.unfolding import Unfolding
 

@@ -24,19 +24,19 @@ from domain.decisions import Decision
 from domain.lay_down import LEAST_EXTRA
 from domain.lay_off import fits, lay_off_options, swap_options
 from domain.meld import NewMeld
-from domain.playing import (
+from domain.playing import refuse_discard
+from domain.refusals import Refused
+from domain.rights import (
     keeps_a_discard,
     may_end_without_discard,
     may_lay_off,
     most_left_after_lay_down,
-    places_for_wild,
-    refuse_discard,
     skip_targets,
 )
-from domain.refusals import Refused
 from domain.ruleset import Contract, Part
 from domain.solver import lay_down_candidates
 from domain.state import Game, Round
+from domain.swapping import places_for_wild, swapped_by
 
 
 def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
@@ -122,17 +122,16 @@ def _lay_offs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 
 
 def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
-    rules = game.rules.swap
-    if rules.whose == "none" or round_.now.owed is not None:
+    if game.rules.swap.whose == "none" or round_.now.owed is not None:
         return
     for meld in round_.melds:
-        if rules.whose == "opponents" and meld.owner == seat:
-            continue
         for found in swap_options(meld, game.seats[seat].hand, game.rules):
-            left = without(game.seats[seat].hand, [found.card]) or ()
-            free = not rules.re_meld or rules.whose == "move"
-            if free or any(places_for_wild(game, round_, left, found.wild, meld.meld_id)):
-                yield SwapWild(meld.meld_id, found.wild, as_=found.as_, card=found.card)
+            move = SwapWild(meld.meld_id, found.wild, as_=found.as_, card=found.card)
+            try:
+                swapped_by(game, round_, seat, move)
+            except Refused:
+                continue
+            yield move
 
 
 def _discards(game: Game, round_: Round, seat: int) -> Iterator[Move]:

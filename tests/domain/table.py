@@ -15,7 +15,7 @@ from domain.evolve import evolve
 from domain.meld import Meld, NewMeld, Placed
 from domain.options import options_for
 from domain.presets import Json, ruleset_with
-from domain.refusals import Refused, RuleBroken
+from domain.refusals import IllegalMove, Refused, RuleBroken
 from domain.ruleset import MeldKind
 from domain.state import Discarded, Game, Round, Seat, Step, Turn, Window
 
@@ -45,6 +45,12 @@ def meld(owner: int, kind: MeldKind, text: str) -> Meld:
 def new_meld(kind: MeldKind, text: str) -> NewMeld:
     """Writes a meld as a player sends it."""
     return NewMeld(kind, placed(text))
+
+
+def reason_of(refused: Refused) -> str:
+    """Gives the reason why a move was illegal."""
+    assert isinstance(refused.broken, IllegalMove)
+    return refused.broken.reason
 
 
 def lay_down(*melds: tuple[MeldKind, str]) -> LayDown:
@@ -106,6 +112,11 @@ class Table:
     def hand(self, seat: int) -> tuple[Card, ...]:
         """Gives a hand in deck order."""
         return self.game.seats[seat].hand
+
+    def lies(self, meld_id: str) -> str:
+        """Writes a meld as it lies: `5H JK(6H) 7H`."""
+        lying = next(meld for meld in self.round.melds if meld.meld_id == meld_id)
+        return " ".join(f"{card.card}({card.as_})" if card.as_ else card.card for card in lying.cards)
 
     @property
     def round(self) -> Round:
