@@ -7,6 +7,8 @@ from uuid import UUID
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUE = {letter: value for value, letter in enumerate(_ALPHABET)}
 _LENGTH = 26
+_PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
+_SHIFTS = range(120, -10, -10)  # of the ten bits that a pair of letters holds
 
 
 def new_uuid() -> UUID:
@@ -21,11 +23,8 @@ def new_uuid() -> UUID:
 
 def public_id(prefix: str, uuid: UUID) -> str:
     """Writes a UUID as a public id, `gam_06…`."""
-    value, letters = uuid.int, ""
-    for _ in range(_LENGTH):
-        letters = _ALPHABET[value & 31] + letters
-        value >>= 5
-    return f"{prefix}_{letters}"
+    value = uuid.int
+    return f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
 
 
 def uuid_of(prefix: str, text: str) -> UUID | None:
