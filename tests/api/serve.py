@@ -1,17 +1,16 @@
 """`python -m tests.api.serve`: a server process on the twins in memory; prints its URL and serves until a signal."""
 
 import asyncio
-import socket
 import sys
 
 from api.server import Server
-from tests.api.world import new_world
+from tests.api.world import free_listener, new_world
 
 
 async def serve() -> None:
     """Serves on a free port."""
     world = new_world()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with free_listener() as listener:
         port = listener.getsockname()[1]
         feed = asyncio.create_task(world.house.feed.run(world.bus))
         serving = asyncio.create_task(Server(world.app, "127.0.0.1", port, world.house.streams.drain).serve([listener]))

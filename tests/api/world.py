@@ -153,10 +153,17 @@ async def dealt_game(world: World, anna: Player, *others: Player, **changes: Any
     return game_id
 
 
+def free_listener() -> socket.socket:
+    """Listens on a free port, on a socket that says it is TCP: asyncio turns Nagle's delays off on such only."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    return listener
+
+
 @asynccontextmanager
 async def serving(world: World) -> AsyncIterator[tuple[Server, str]]:
     """Serves on a free port, with the feed running; gives the server and its URL."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with free_listener() as listener:
         port = listener.getsockname()[1]
         server = Server(world.app, "127.0.0.1", port, world.house.streams.drain)
         feed = asyncio.create_task(world.house.feed.run(world.bus))
