@@ -125,26 +125,38 @@ class Relay:
             await self._run_on_this_bus()
 
     async def _run_on_this_bus(self) -> None:
+        """Relays until the bus is lost. While a batch is published the next one is read."""
         hot_until = 0.0
-        while True:
-            self._beat()
-            entries = await self._log.batch(self._read, BATCH)
-            if entries:
-                try:
-                    await self._bus.publish(entries)
-                except Unavailable as lost:
-                    await self._wait_for_bus(lost)
+        reading = asyncio.create_task(self._log.batch(self._read, BATCH))
+        try:
+            while True:
+                self._beat()
+                entries = await reading
+                now = time.monotonic()
+                if entries or await self._log.poked(HOT_PAUSE_S if now < hot_until else IDLE_PAUSE_S):
+                    hot_until = now + HOT_S
+                read = _position(entries[-1]) if entries else self._read
+                reading = asyncio.create_task(self._log.batch(read, BATCH))
+                if entries and not await self._is_published(entries):
+                    await reading
                     return
-                self._is_bus_lost = False
-                self._follow_up(entries)
-                hot_until = time.monotonic() + HOT_S
-            await self._save()
-            if not entries and await self._log.poked(HOT_PAUSE_S if time.monotonic() < hot_until else IDLE_PAUSE_S):
-                hot_until = time.monotonic() + HOT_S
+                await self._save()
+        finally:
+            reading.cancel()
+
+    async def _is_published(self, entries: Sequence[LogEntry]) -> bool:
+        try:
+            await self._bus.publish(entries)
+        except Unavailable as lost:
+            await self._wait_for_bus(lost)
+            return False
+        self._is_bus_lost = False
+        self._follow_up(entries)
+        return True
 
     def _follow_up(self, entries: Sequence[LogEntry]) -> None:
-        new = [entry for entry in entries if (entry.xid, entry.gseq) > self._done]
-        self._read = (entries[-1].xid, entries[-1].gseq)
+        new = [entry for entry in entries if _position(entry) > self._done]
+        self._read = _position(entries[-1])
         self._done = max(self._done, self._read)
         self._check_versions(new)
         for entry in {entry.game_id: entry for entry in new if entry.work is not None}.values():
@@ -178,6 +190,10 @@ class Relay:
             _log.warning("the bus is away: %s", lost)
         self._is_bus_lost = True
         await asyncio.sleep(_RETRY_S)
+
+
+def _position(entry: LogEntry) -> Position:
+    return (entry.xid, entry.gseq)
 
 
 def hand_out_delay_s(entry: LogEntry) -> float | None:

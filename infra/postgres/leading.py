@@ -21,16 +21,21 @@ _PLANS = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin"
 
 
 class Session:
-    """One connection, never another: with it the lock is lost, and every call raises Unavailable."""
+    """One connection, never another: with it the lock is lost, and every call raises Unavailable.
+
+    Calls wait for each other.
+    """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
+        self._turn = asyncio.Lock()
 
     async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement."""
-        with lost_is_unavailable():
-            rows: list[asyncpg.Record] = await self._connection.fetch(statement, *arguments)
-            return rows
+        async with self._turn:
+            with lost_is_unavailable():
+                rows: list[asyncpg.Record] = await self._connection.fetch(statement, *arguments)
+                return rows
 
     async def listen(self, channel: str, heard: Callable[..., None]) -> None:
         """Calls `heard` for every notification."""
