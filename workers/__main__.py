@@ -2,6 +2,9 @@
 
 import logging
 import sys
+import warnings
+
+from celery.exceptions import SecurityWarning
 
 from infra.settings import read_settings
 from workers.celery_app import worker_app
@@ -13,6 +16,7 @@ def main() -> int:
     level = logging.getLevelName(settings.log_level.upper())
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("celery").setLevel(max(level, logging.WARNING))  # it has lines for every job
+    warnings.simplefilter("ignore", SecurityWarning)  # of root: messages are JSON, and `up` runs as anybody
     worker = worker_app(settings).Worker(
         pool="prefork",
         concurrency=settings.worker_concurrency,
