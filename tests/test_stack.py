@@ -1,14 +1,13 @@
-"""The embedded engines, and what keeps them and the server's processes running."""
+"""The embedded engines and the folder they live in: started, killed, refused, and nothing left behind."""
 
 import asyncio
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from infra.embedded.data_folder import secret_key, socket_folder
 from infra.embedded.engines import SHORT_FOLDER, embedded_services, short_folder
 from infra.embedded.ports import free_port
 from infra.embedded.postgres import start_postgres
-from infra.embedded.running import Running, StartFailed, start, wait_until
+from infra.embedded.running import StartFailed
 from infra.embedded.valkey import start_redis
 from tests.stack_watching import command, crash, descendants, eventually, is_running
 
@@ -43,23 +42,6 @@ from infra.embedded.data_folder import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
-"""
-STOPPABLE = """
-import time
-from infra import cli
-with cli._stoppable():
-    try:
-        print("started", flush=True)
-        time.sleep(60)
-    finally:
-        print("stopping", flush=True)
-        time.sleep(0.2)
-"""
-DEAF = """
-import signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-print("deaf", flush=True)
-time.sleep(60)
 """
 
 
@@ -157,19 +139,6 @@ def test_redis_waits_for_a_former_one_on_its_way_out(folder: Path) -> None:
     first.stop()
 
 
-def test_a_child_that_ends_before_it_is_ready_is_told_with_its_last_words(tmp_path: Path) -> None:
-    child = start("relay", [sys.executable, "-c", "raise SystemExit('no bus')"], log=tmp_path / "relay.log")
-    with pytest.raises(StartFailed, match=r"relay did not start(.|\n)*no bus"):
-        wait_until(child, lambda: False)
-
-
-def test_a_child_that_does_not_listen_is_killed_at_the_bound(tmp_path: Path) -> None:
-    child = start("deaf", [sys.executable, "-c", DEAF], log=tmp_path / "log")
-    eventually(lambda: "deaf" in child.log.read_text())
-    child.stop(0.1)
-    assert child.process.returncode == -signal.SIGKILL
-
-
 def test_nothing_is_left_when_the_process_that_started_it_is_killed(tmp_path: Path) -> None:
     with command("-c", ENGINES_AND_A_CHILD) as parent:
         left = parent.line("started")
@@ -178,48 +147,6 @@ def test_nothing_is_left_when_the_process_that_started_it_is_killed(tmp_path: Pa
         crash(parent.process.pid)
         eventually(lambda: not any(map(is_running, children)), what=f"{children} gone")
         shutil.rmtree(left)
-
-
-def test_a_dead_process_is_started_again_after_a_pause_that_grows(tmp_path: Path) -> None:
-    said: list[str] = []
-    relay = dying("relay", tmp_path)
-    pauses = []
-    for now in (0.0, 10.0, 20.0, 30.0):
-        relay.running.process.wait(5)
-        kept.revive(relay, now=now, say=said.append)
-        pauses.append(round((relay.restart_at or now) - now, 3))
-        former = relay.running
-        kept.revive(relay, now=now + pauses[-1] - 0.01, say=said.append)
-        assert relay.running is former
-        kept.revive(relay, now=now + pauses[-1], say=said.append)
-        assert relay.running is not former
-    assert pauses == [0.2, 0.6, 1.8, 5.0]
-    assert said == ["relay ended (exit code 3), starting it again"] * 4
-    relay.running.stop()
-
-
-def test_the_fifth_death_in_a_minute_names_the_process_and_its_log(tmp_path: Path) -> None:
-    relay = dying("relay", tmp_path)
-    with pytest.raises(kept.GaveUp, match=r"relay died 5 times in a minute(.|\n)*relay\.log(.|\n)*no bus"):
-        die_at(relay, range(0, 50, 10))
-
-
-def test_deaths_that_are_more_than_a_minute_ago_do_not_count(tmp_path: Path) -> None:
-    relay = dying("relay", tmp_path)
-    die_at(relay, range(0, 800, 61))
-    assert len(relay.deaths) == 1
-    relay.running.stop()
-
-
-def test_an_engine_that_does_not_come_back_dies_again_and_is_given_up(tmp_path: Path) -> None:
-    engine = dying("postgres", tmp_path)
-
-    def fail() -> Running:
-        raise StartFailed("postgres did not start")
-
-    engine.start = fail
-    with pytest.raises(kept.GaveUp, match="postgres died 5 times"):
-        die_at(engine, range(0, 50, 10))
 
 
 def test_a_killed_engine_is_watched_back_onto_its_socket_and_data(folder: Path) -> None:
@@ -255,17 +182,6 @@ def test_a_bad_setting_is_refused_in_one_line_that_names_it(tmp_path: Path, monk
     assert re.fullmatch(r"shanghai: SHANGHAI_BUS_SHARDS: [^\n]*\n", refused.stderr)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_command_that_is_told_to_stop_ends_well_however_often_it_is_told(number: signal.Signals) -> None:
-    with command("-c", STOPPABLE) as running:
-        running.line("started")
-        running.process.send_signal(number)
-        running.line("stopping")
-        running.process.send_signal(number)
-        running.line("stopped")
-        assert running.process.wait(5) == 0
-
-
 def test_the_secret_key_is_made_once_and_read_by_its_owner_only(tmp_path: Path) -> None:
     key = secret_key(tmp_path)
     assert secret_key(tmp_path) == key
@@ -282,18 +198,6 @@ def test_the_sockets_of_a_killed_server_are_removed_by_the_next_one(tmp_path: Pa
         assert (tmp_path / "run").resolve() == run
     assert not run.exists()
     assert not (tmp_path / "run").is_symlink()
-
-
-def dying(name: str, folder: Path) -> kept.Kept:
-    words = "import sys; print('no bus'); sys.exit(3)"
-    return kept.keep(partial(start, name, [sys.executable, "-ISc", words], log=folder / f"{name}.log"))
-
-
-def die_at(process: kept.Kept, moments: Iterable[int]) -> None:
-    for now in moments:
-        process.running.process.wait(5)
-        kept.revive(process, now=now, say=print)
-        kept.revive(process, now=now + kept.LONGEST_PAUSE_S, say=print)
 
 
 def sql(url: str, statement: str) -> object:
