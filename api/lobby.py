@@ -4,7 +4,7 @@ from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
 from api.requests import etag, header, invalid, versions_of
-from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, OpenSeat, YourSeat
+from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, NonceRequest, OpenSeat, SeatRequest, YourSeat
 from domain.commands import Pace, SeatPlan
 from domain.faults import Fault, FaultyRuleset
 from domain.presets import preset_names, ruleset_with
@@ -57,18 +57,42 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
 
 
 async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
-    """Starts a game whose seats are all taken; the cards of the first round are dealt at once after it."""
+    """Starts a game whose seats are all taken; the cards of the first round are dealt at once after it.
+
+    Where a seat has given a `nonce_commitment`, the game still waits until these seats have revealed their nonces.
+    """
     game_id = game_id_of(call.path)
     made_for = versions_of(header(call.headers, b"if-match"))
     hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for)
     return await _shown(house, call.caller, hot, outcome)
 
 
-async def take_seat(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[GameBody]:
-    """Sits down on an open seat of a waiting game. Doing it again changes nothing."""
-    hot = await games.take_seat(house.tables, call.caller, game_id_of(call.path), seat_of(call.path))
+async def take_seat(house: House, call: Call[NoQuery, SeatRequest]) -> Answer[GameBody]:
+    """Sits down on an open seat of a waiting game. Doing it again changes nothing.
+
+    With a `nonce_commitment` the player takes part in the luck: the start then first asks for the bytes behind it
+    (event `nonces_asked`, then revealNonce). While the game waits it can be given, or another one, by sitting down
+    again.
+    """
+    game_id, seat = game_id_of(call.path), seat_of(call.path)
+    hot = await games.take_seat(house.tables, call.caller, game_id, seat, call.body.nonce_commitment)
+    return await _as_it_is(house, call.caller, hot)
+
+
+async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answer[GameBody]:
+    """Reveals the 16 bytes that the own seat has committed itself to. Doing it again changes nothing.
+
+    Nobody sees them until all have; then the game starts. A seat that has not revealed within 10 seconds is emptied,
+    all commitments are thrown away, and the game waits again.
+    """
+    game_id, seat = game_id_of(call.path), seat_of(call.path)
+    hot = await games.reveal_nonce(house.tables, call.caller, game_id, seat, call.body.nonce)
+    return await _as_it_is(house, call.caller, hot)
+
+
+async def _as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:
     names = await names_at(house.accounts, [hot.game])
-    return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": etag(hot.version)})
+    return Answer(render_game(hot, hot.game, caller.player_id, names), {"etag": etag(hot.version)})
 
 
 async def _shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
@@ -103,10 +127,10 @@ def _seat_plans(body: NewGameRequest, caller: Principal) -> tuple[SeatPlan, ...]
     plans: list[SeatPlan] = []
     for number, seat in enumerate(body.seats):
         match seat:
-            case YourSeat():
+            case YourSeat(nonce_commitment):
                 if any(plan.player_id for plan in plans):
                     raise invalid("body", f"/seats/{number}", "second_own_seat", "A player has one seat at most.")
-                plans.append(SeatPlan("human", caller.player_id))
+                plans.append(SeatPlan("human", caller.player_id, nonce_commitment=nonce_commitment))
             case BotSeat(level):
                 plans.append(SeatPlan("bot", level=level))
             case OpenSeat():

@@ -114,6 +114,8 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
     if types.shown is EventStream:
         answer["description"] = "Server-sent events; see `x-sse` for the data of each."
         answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
+    elif operation.media_type:
+        answer["content"] = {operation.media_type: {"schema": {"type": "string"}}}
     elif types.shown is not Text:
         answer["content"] = {"application/json": {"schema": components.of(types.shown)}}
     return answer

@@ -9,9 +9,10 @@ from types import NoneType
 from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 from api import about, lobby, log, pages, play, players
-from api.calls import Call, EmptyBody, Handler, KeyedCall, NoQuery
+from api.calls import Call, Handler, KeyedCall, NoQuery
 
 Method: TypeAlias = Literal["GET", "POST", "PUT"]
 Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Reference", "Health"]
@@ -27,7 +28,10 @@ TAGS: dict[Tag, str] = {
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """One operation. status: of success; headers: of that answer; also: other answers that are no problems."""
+    """One operation. status: of success; headers: of that answer; also: other answers that are no problems.
+
+    media_type: of a Text that is answered.
+    """
 
     id: str
     tag: Tag
@@ -39,6 +43,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
+    media_type: str = ""
     problems: tuple[str, ...] = ()
     is_listed: bool = True
 
@@ -90,7 +95,7 @@ class Types(Struct, frozen=True):
     @property
     def is_body_optional(self) -> bool:
         """Tells whether nothing at all may be sent."""
-        return self.body is EmptyBody
+        return self.body is not None and not any(field.required for field in fields(self.body))
 
     @property
     def has_query(self) -> bool:
@@ -133,6 +138,11 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", "busy"),
     ),
     Operation(
+        id="revealNonce", tag="Games", method="POST", path=f"{_GAME}/seats/{{seat}}/nonce", handler=lobby.reveal_nonce,
+        scope="play", headers=("ETag",),
+        problems=(*_WATCHED, "not_your_decision", "seat_not_found", "nonce_not_asked", "wrong_nonce", "busy"),
+    ),
+    Operation(
         id="getView", tag="Play", method="GET", path=f"{_GAME}/view", handler=play.get_view, scope="watch",
         headers=("ETag",), reads=("If-None-Match",), also=(304,), problems=_WATCHED,
     ),
@@ -152,6 +162,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="listEvents", tag="Log", method="GET", path=f"{_GAME}/events", handler=log.get_events, scope="watch",
         problems=_WATCHED,
+    ),
+    Operation(
+        id="exportGame", tag="Log", method="GET", path=f"{_GAME}/export", handler=log.export_game, scope="watch",
+        headers=("Content-Disposition",), media_type="application/x-ndjson", problems=_WATCHED,
     ),
     Operation(
         id="streamEvents", tag="Log", method="GET", path=f"{_GAME}/stream", handler=log.stream_events,

@@ -15,6 +15,10 @@ MAX_CLAIM_WINDOW_S = 120
 MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
+NonceCommitment: TypeAlias = Annotated[
+    str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
+]
+"""max_length: a pattern's `$` would let a line feed through."""
 GAMES_AT_MOST = 100
 
 
@@ -38,7 +42,9 @@ class _NewSeat(Struct, frozen=True, forbid_unknown_fields=True, tag_field="contr
 
 
 class YourSeat(_NewSeat, frozen=True, tag="you"):
-    """The caller's own seat; a game has at most one."""
+    """The caller's own seat; a game has at most one. nonce_commitment: as with takeSeat."""
+
+    nonce_commitment: NonceCommitment | None = None
 
 
 class BotSeat(_NewSeat, frozen=True, tag="bot"):
@@ -63,6 +69,18 @@ class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
     visibility: Visibility = "public"
     spectators: Spectators = "public"
     pace: NewPace = NewPace()
+
+
+class SeatRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Sitting down. nonce_commitment: the player will add their own luck to every shuffle of the game."""
+
+    nonce_commitment: NonceCommitment | None = None
+
+
+class NonceRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The bytes behind a nonce_commitment."""
+
+    nonce: Annotated[str, Meta(pattern="^[0-9a-f]{32}$", max_length=32, description="the 16 bytes, in lower-case hex")]
 
 
 class MoveRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,6 +145,12 @@ class EventPage(Struct, frozen=True):
     items: tuple[EventBody, ...]
     next_after: int
     head_version: int
+
+
+class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How to write the export."""
+
+    format: Annotated[Literal["ndjson"], Meta(description="`ndjson`: one Event a line")] = "ndjson"
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -49,6 +49,7 @@ REQUEST_HEADERS: dict[str, Schema] = {
 }
 
 ANSWER_HEADERS: dict[str, str] = {
+    "Content-Disposition": "the name of the file",
     "Location": "where what was made can be read",
     "ETag": 'the game\'s version, as `"v12"`',
     "Idempotency-Replayed": "`true` where the request had been carried out before",
@@ -80,5 +81,6 @@ EXAMPLES: dict[str, Any] = {
         ],
         "pace": {"claim_window_s": 5, "turn_s": 60, "bot_delay_ms": 700},
     },
+    "revealNonce": {"nonce": "00112233445566778899aabbccddeeff"},
     "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},
 }

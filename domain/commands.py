@@ -97,11 +97,12 @@ class Pace(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeatPlan(Struct, frozen=True):
-    """Who sits on a seat when a game is opened."""
+    """Who sits on a seat when a game is opened; nonce_commitment: as with TakeSeat."""
 
     controller: Controller
     player_id: str | None = None
     level: Level | None = None
+    nonce_commitment: str | None = None
 
 
 class Answer(Struct, frozen=True, tag=True):

@@ -38,22 +38,23 @@ def open_game(command: OpenGame) -> list[Event]:
         spectators=command.spectators,
     )
     seats = [
-        e.SeatChanged(seat, plan.controller, plan.player_id, plan.level, "opened")
+        e.SeatChanged(seat, plan.controller, plan.player_id, plan.level, "opened", plan.nonce_commitment)
         for seat, plan in enumerate(command.seats)
     ]
     return [opened, *seats]
 
 
 def take_seat(game: Game, command: TakeSeat) -> list[Event]:
-    """Seats a person; sitting down where one already sits changes nothing."""
+    """Seats a person; sitting down where one already sits changes nothing but, while the game waits, the commitment."""
     if not 0 <= command.seat < len(game.seats):
         raise Refused(SeatNotFound(command.seat))
     seat = game.seats[command.seat]
-    if seat.player_id == command.player_id and seat.controller == "human":
+    is_own = seat.player_id == command.player_id and seat.controller == "human"
+    if is_own and command.nonce_commitment in (None, seat.nonce_commitment):
         return []
     if game.status != "waiting" or game.nonces_asked_at is not None:
         raise Refused(AlreadyStarted())
-    if seat.controller != "open" or any(other.player_id == command.player_id for other in game.seats):
+    if not is_own and (seat.controller != "open" or any(other.player_id == command.player_id for other in game.seats)):
         raise Refused(SeatTaken(command.seat))
     return [e.SeatChanged(command.seat, "human", command.player_id, None, "taken", command.nonce_commitment)]
 

@@ -16,6 +16,7 @@ from domain.commands import (
     Move,
     OpenGame,
     Pace,
+    RevealNonce,
     SeatPlan,
     Spectators,
     StartGame,
@@ -25,7 +26,7 @@ from domain.commands import (
 from domain.decisions import open_decisions
 from domain.evolve import fold
 from domain.luck import link
-from domain.refusals import Refused
+from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
 from domain.state import Game
 from services.ids import new_uuid, public_id
@@ -102,11 +103,31 @@ async def open_game(
     return await tables.fresh(game_id), Outcome(uuid, *known, replayed=replayed)
 
 
-async def take_seat(tables: Tables, principal: Principal, game_id: str, seat: int) -> Hot:
-    """Seats the player; doing it again changes nothing."""
+async def take_seat(
+    tables: Tables, principal: Principal, game_id: str, seat: int, nonce_commitment: str | None = None
+) -> Hot:
+    """Seats the player, with a commitment to a nonce where one is given; doing it again changes nothing."""
     await known_game(tables, principal, game_id)
-    command = TakeSeat(seat, principal.player_id)
+    command = TakeSeat(seat, principal.player_id, nonce_commitment)
     await tables.carry_out(game_id, lambda draft: draft.carry_out(command, "player", new_uuid()))
+    return await tables.fresh(game_id)
+
+
+async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat: int, nonce: str) -> Hot:
+    """Takes the nonce that the player's seat has committed itself to; doing it again changes nothing.
+
+    Errors: NotSeated, NotYourDecision for another's seat; Refused where none is waited for, or it is the wrong one.
+    """
+    hot = await known_game(tables, principal, game_id)
+    if not 0 <= seat < len(hot.game.seats):
+        raise Refused(SeatNotFound(seat))
+
+    def plan(draft: Draft) -> None:
+        if _own_seat(draft.game, principal) != seat:
+            raise NotYourDecision
+        draft.carry_out(RevealNonce(seat, nonce), "player", new_uuid())
+
+    await tables.carry_out(game_id, plan)
     return await tables.fresh(game_id)
 
 

@@ -119,6 +119,7 @@ def _time_is_over(draft: Draft) -> None:
     """Drops nonces that were not revealed, or acts for the seat whose turn it is; claims have a window of their own."""
     asked_at = draft.game.nonces_asked_at
     if asked_at is not None:
+        _log.warning("nonces of game %s were not revealed in time", draft.game.game_id)
         draft.carry_out(DropNonces(asked_at), "timer", _derived_id(draft, f"nonces-{asked_at}"))
         return
     round_ = draft.game.round
