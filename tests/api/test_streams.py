@@ -126,11 +126,16 @@ async def test_a_stream_with_views_is_all_that_a_frontend_reads(world: World) ->
 async def test_a_quiet_stream_shows_that_it_lives() -> None:
     world = new_world(heartbeat_s=0.05)
     async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
         game = await anna.open_game()
         async with aclosing(messages(anna.http, f"/v1/games/{game['game_id']}/stream?after=3")) as stream:
             assert [(await anext(stream))[0] for _ in range(3)] == ["hello", "heartbeat", "heartbeat"]
-        await close(anna)
+            await boris.sent("PUT", f"/v1/games/{game['game_id']}/seats/1")
+            told = [await anext(stream) for _ in range(20)]
+            news = [kind for kind, _, _ in told].index("seat_changed")
+            assert {kind for kind, _, _ in told[:news] + told[news + 1 :]} == {"heartbeat"}
+            assert told[-1][2] == {"version": 4}
+        await close(anna, boris)
 
 
 async def test_a_bus_that_is_lost_makes_events_late_but_loses_none(world: World) -> None:

@@ -118,6 +118,7 @@ async def test_events_are_read_page_by_page(world: World, anna: Player, boris: P
     after = 0
     while after < whole["head_version"]:
         page = await anna.sent("GET", f"/v1/games/{game_id}/events?after={after}&limit=2")
+        assert 1 <= len(page["items"]) <= 2
         items += page["items"]
         after = page["next_after"]
     assert items == whole["items"]
