@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import BinaryIO, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    from domain.commands import Level
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -98,6 +101,26 @@ def clock() -> None:
 def openapi() -> None:
     """Writes openapi/openapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
+
+
+@main.command()
+@click.option("--ruleset", default="davis", show_default=True, help="What the bots play.")
+@click.option("--overrides", type=click.Path(path_type=Path), help="A JSON file: what differs from the ruleset.")
+@click.option("--players", default=4, show_default=True, type=click.IntRange(1), help="Seats at the table.")
+@click.option("--games", default=100, show_default=True, type=click.IntRange(1), help="How many games.")
+@click.option(
+    "--level", default="normal", show_default=True, type=click.Choice(["easy", "normal"]), help="Of the bots."
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**64), help="Of the first game.")
+def simulate(ruleset: str, overrides: Path | None, players: int, games: int, level: "Level", seed: int) -> None:
+    """Lets bots play whole games in memory, without a server, and tells how they went."""
+    from infra.simulate import CannotSimulate, rules_for, run
+
+    with _stoppable():
+        try:
+            run(rules_for(ruleset, overrides, players), players, games, level, seed)
+        except CannotSimulate as error:
+            _fail(str(error), 2)
 
 
 @main.command()
