@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 from celery import Celery
+from kombu import entity
 from kombu.exceptions import OperationalError
 from redis.exceptions import ResponseError
 
@@ -19,7 +20,9 @@ from services.ports import Jobs, Unavailable
 
 QUEUE = "shanghai"
 TASK = "shanghai.tend"
+QUEUED_AT_MOST = 10_000  # without workers the sweep would fill the broker; what is dropped, it repeats
 _CONNECT_S = 1.0
+_queue: Any = entity.Queue  # kombu has no types
 
 
 class ClosableJobs(Jobs, Protocol):
@@ -43,6 +46,7 @@ def celery(broker_url: str) -> Celery:
         task_serializer="json",
         accept_content=["json"],
         task_default_queue=QUEUE,
+        task_queues=[_queue(QUEUE, routing_key=QUEUE, queue_arguments={"x-max-length": QUEUED_AT_MOST})],
         broker_connection_timeout=_CONNECT_S,
         broker_transport_options={"socket_connect_timeout": _CONNECT_S, "socket_keepalive": True},
     )
@@ -54,21 +58,25 @@ class CeleryJobs:
 
     def __init__(self, broker_url: str) -> None:
         self._app = celery(broker_url)
+        self._connection = self._app.connection_for_write()  # connects when it is used first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="broker")
 
     async def hand_out(self, game_id: str) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._send, game_id)
 
     async def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
+        self._thread.shutdown()
         self._app.close()
 
     def _send(self, game_id: str) -> None:
+        lost = (OperationalError, *self._connection.connection_errors, *self._connection.channel_errors)
         try:
-            self._app.send_task(TASK, (game_id,), retry=False, ignore_result=True)
-        except (OperationalError, OSError) as lost:
-            self._app.pool.force_close_all()  # the next try connects anew
-            raise Unavailable(str(lost)) from lost
+            self._app.send_task(TASK, (game_id,), connection=self._connection, retry=False, ignore_result=True)
+        except lost as error:
+            self._connection.close()
+            self._connection = self._app.connection_for_write()
+            raise Unavailable(str(error)) from error
 
 
 class RedisJobs:
@@ -103,7 +111,8 @@ class RedisJobs:
 
     async def _push(self, wire: Wire, message: str) -> None:
         try:
-            await wire.call("LPUSH", QUEUE, message)
+            if await wire.call("LPUSH", QUEUE, message) > QUEUED_AT_MOST:
+                await wire.call("LTRIM", QUEUE, 0, QUEUED_AT_MOST - 1)
         except ResponseError as full:
             raise Unavailable(str(full)) from full
 
