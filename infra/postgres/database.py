@@ -29,19 +29,25 @@ LOST = (
 )
 
 
+# While connecting: neither database nor role is there before the first migration.
+LOST_AT_FIRST = (*LOST, asyncpg.InvalidCatalogNameError, asyncpg.InvalidParameterValueError)
+
+
 class NotSent(Unavailable):
     """No connection could be had: the statement was not carried out."""
 
 
 @contextmanager
-def lost_is_unavailable(error: type[Unavailable] = Unavailable) -> Iterator[None]:
+def lost_is_unavailable(
+    error: type[Unavailable] = Unavailable, lost: tuple[type[Exception], ...] = LOST
+) -> Iterator[None]:
     """Turns whatever means that the server is out of reach into one error."""
     try:
         yield
-    except asyncpg.DataError:  # an InterfaceError too, but the caller's fault
+    except ValueError:  # an argument that cannot be sent: an InterfaceError too, but the caller's fault
         raise
-    except LOST as lost:
-        raise error(f"{type(lost).__name__}: {lost}") from lost
+    except lost as cause:
+        raise error(f"{type(cause).__name__}: {cause}") from cause
 
 
 class Database:
@@ -68,7 +74,7 @@ class Database:
     async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement once. Errors: NotSent; another Unavailable, where it may have been carried out."""
         pool = self._pool or await self._open()
-        with lost_is_unavailable(NotSent):
+        with lost_is_unavailable(NotSent, LOST_AT_FIRST):
             connection = await pool.acquire(timeout=_ANSWER_S)
         try:
             with lost_is_unavailable():

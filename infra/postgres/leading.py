@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from infra.postgres.database import SESSION, lost_is_unavailable
+from infra.postgres.database import LOST_AT_FIRST, SESSION, lost_is_unavailable
 from infra.sql import statements
 
 # Any numbers of our own, one for each kind of leader.
@@ -47,7 +47,7 @@ class Session:
 async def leading(url: str, lock: int, *, name: str) -> AsyncIterator[Session]:
     """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable."""
     settings = {**SESSION, **_PLANS, "application_name": name, "synchronous_commit": "off"}
-    with lost_is_unavailable():
+    with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
     try:
         session = Session(connection)

@@ -5,7 +5,7 @@ import contextlib
 
 import asyncpg
 
-from infra.postgres.database import LOST, SESSION
+from infra.postgres.database import LOST_AT_FIRST, SESSION
 from infra.sql import statements
 
 CHANNEL = "shanghai_events"
@@ -54,7 +54,7 @@ class Poke:
 
     async def _send(self) -> None:
         self._is_wanted = False
-        with contextlib.suppress(*LOST):
+        with contextlib.suppress(*LOST_AT_FIRST):
             if self._connection is None or self._connection.is_closed():
                 self._connection = await asyncpg.connect(
                     self._url,

@@ -8,13 +8,15 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from infra.embedded.engines import Engines
 from infra.postgres.database import Database
+from infra.postgres.leading import leading
 from infra.postgres.log import PostgresLog
 from infra.settings import Settings
 from services.ids import public_id
 from services.ports import KeyUsed, Unavailable, VersionConflict
 from tests.appends import append, keyed, new_game
-from tests.engines import eventually
+from tests.engines import database_url, eventually
 from tests.infra.cut_wire import CutWire, cut_wire
 
 _BLOCKED = "FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
@@ -95,6 +97,16 @@ async def test_without_a_server_everything_is_unavailable_at_once() -> None:
     with pytest.raises(Unavailable):
         await log.append(append(new_game()))
     assert time.monotonic() - before < 2
+    await database.close()
+
+
+async def test_before_the_first_migration_everything_is_unavailable(own_engines: Engines) -> None:
+    database = Database(database_url(own_engines, "not_yet"), size=2, name="test")
+    with pytest.raises(Unavailable):
+        await PostgresLog(database).read(new_game())
+    with pytest.raises(Unavailable):
+        async with leading(own_engines.postgres.url, 1, name="test"):
+            """Is never reached."""
     await database.close()
 
 
