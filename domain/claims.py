@@ -7,9 +7,9 @@ from domain.lay_off import fits, lay_off
 from domain.luck import below, words
 from domain.meld import Placed, added_cards
 from domain.refusals import illegal
-from domain.seating import seats_after
+from domain.seating import seats_after, seats_in_play
 from domain.state import Discarded, Game, Round, Window
-from domain.stock import draw_from_stock, end_round, stock_holds
+from domain.stock import draw_from_stock, end_round, most_to_draw, stock_holds
 from domain.unfolding import Unfolding
 
 
@@ -33,12 +33,22 @@ def claimants(game: Game, round_: Round, turn: int) -> tuple[int, ...]:
     )
 
 
+def claimants_of_turn(game: Game, round_: Round, turn: int) -> tuple[int, ...]:
+    """Lists the seats that are asked about the open top when a turn begins.
+
+    Between two players every discard is the other's to take in turn: only the first upcard is asked about.
+    """
+    if len(seats_in_play(game)) == 2 and round_.pile[-1].by is not None:
+        return ()
+    return claimants(game, round_, turn)
+
+
 def may_buy(game: Game, round_: Round, seat: int, top: Discarded) -> bool:
     """Tells whether the seat, not in turn, may buy this card: limits, being down, its own discard."""
     rules, buyer = game.rules.buy, game.seats[seat]
     if not rules.allowed or top.by == seat or (buyer.down and not rules.down_may_buy):
         return False
-    if rules.when_short == "not_offered" and len(round_.stock) < penalty_of(game, round_):
+    if rules.when_short == "not_offered" and most_to_draw(game, round_, leaving=True) < penalty_of(game, round_):
         return False
     return not limit_reached(game, seat)
 
@@ -148,9 +158,12 @@ def _sell(table: Unfolding, buyer: int) -> None:
 
 
 def call_shanghai(table: Unfolding, seat: int, move: CallShanghai) -> None:
-    """Carries out a call at once; pending buys are void, and the player in turn draws from the stock."""
+    """Carries out a call at once; pending buys are void, and the player in turn draws from the stock.
+
+    A draw that was chosen already follows by itself.
+    """
     game, round_ = table.game, table.round
-    top = round_.pile[-1]
+    top, declined = round_.pile[-1], round_.window is not None and round_.window.declined
     if top.by == seat:
         raise illegal("own_discard")
     if not may_call(game, seat, top):
@@ -183,6 +196,8 @@ def call_shanghai(table: Unfolding, seat: int, move: CallShanghai) -> None:
     )
     if not table.game.seats[seat].hand:
         end_round(table, seat, "out")
+    elif declined:
+        draw_from_stock(table)
 
 
 def _call_falsely(table: Unfolding, seat: int, meld_id: str) -> None:

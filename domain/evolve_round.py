@@ -187,12 +187,14 @@ def shanghai_called(game: Game, event: e.ShanghaiCalled) -> Game:
 def false_called(game: Game, event: e.FalseCalled) -> Game:
     """The caller has had its say: the player in turn is asked anew, anybody else no more."""
     round_ = _round(game)
-    stock = round_.stock[len(event.penalty_cards) :]
+    if event.penalty_cards:
+        stock = round_.stock[len(event.penalty_cards) :]
+        round_ = replace(round_, stock=stock, idle_turns=0, stale_turns=0)
     if event.seat == round_.turn:
         now = replace(round_.now, false_called=True)
-        round_ = replace(round_, asked_at=game.version + 1, now=now, stock=stock)
+        round_ = replace(round_, asked_at=game.version + 1, now=now)
     else:
-        round_ = replace(round_, window=_answered(round_, event.seat, buys=False), stock=stock)
+        round_ = replace(round_, window=_answered(round_, event.seat, buys=False))
     hand = in_deck_order((*game.seats[event.seat].hand, *event.penalty_cards))
     return _next(game, round_, seats_with(game, event.seat, hand=hand))
 

@@ -108,14 +108,14 @@ def best(found: list[Reading]) -> list[Reading]:
 def only(kind: MeldKind, found: Sequence[Reading], cards: Iterable[Placed], rules: MeldRules) -> Reading:
     """Gives the one reading; where there are several, Refused with the roles of the first wild that differs.
 
-    Order of the roles: from the lowest. Copies of a face have theirs together.
+    Order of the roles: from the lowest. Copies of a face have theirs together, without those that are clear.
     """
     if len(found) == 1:
         return found[0]
     for card in dict.fromkeys(placed.card for placed in cards if placed.as_ is None):
         roles = [_roles_of(card, kind, reading, rules) for reading in found]
-        if any(other != roles[0] for other in roles):
-            raise illegal("ambiguous_wild", *dict.fromkeys(role for _, role in sorted(set().union(*roles))))
+        if open_ := set().union(*roles) - roles[0].intersection(*roles):
+            raise illegal("ambiguous_wild", *dict.fromkeys(role for _, role in sorted(open_)))
     raise illegal("ambiguous_wild")
 
 

@@ -3,6 +3,7 @@
 from domain import events as e
 from domain.cards import Card
 from domain.luck import shuffled, words
+from domain.state import Game, Round
 from domain.unfolding import Unfolding
 
 
@@ -12,12 +13,23 @@ def stock_holds(table: Unfolding, count: int, *, leaving: bool = False) -> int:
     leaving: the top of the pile is on its way to a buyer or a meld, so the card below it is the one that stays.
     """
     round_, rules = table.round, table.game.rules.stock_out
-    kept = 2 if leaving else 1
+    kept = _kept(leaving=leaving)
     if len(round_.stock) < count and len(round_.pile) > kept and round_.renewals < rules.max_renewals:
         old = tuple(discarded.card for discarded in round_.pile[:-kept])
         fresh = old if rules.how == "turn_over" else _mixed(table, old)
         table.add(e.StockRenewed(rules.how, round_.stock + fresh, kept))
     return min(count, len(table.round.stock))
+
+
+def most_to_draw(game: Game, round_: Round, *, leaving: bool = False) -> int:
+    """Counts the cards that could be drawn from the stock, those of one renewal included."""
+    more = len(round_.pile) - _kept(leaving=leaving) if round_.renewals < game.rules.stock_out.max_renewals else 0
+    return len(round_.stock) + max(0, more)
+
+
+def _kept(*, leaving: bool) -> int:
+    """Gives how many cards of the pile a renewal leaves: its top, and a card that is about to go."""
+    return 2 if leaving else 1
 
 
 def _mixed(table: Unfolding, cards: tuple[Card, ...]) -> tuple[Card, ...]:

@@ -1,7 +1,7 @@
 """How one turn follows another, and how a round ends by itself."""
 
 from domain import events as e
-from domain.claims import claimants, top_is_open
+from domain.claims import claimants_of_turn, top_is_open
 from domain.seating import next_seat, seats_in_play
 from domain.stock import end_round
 from domain.unfolding import Unfolding
@@ -13,7 +13,7 @@ def begin_turn(table: Unfolding, seat: int, skipped: tuple[int, ...] = ()) -> No
         skipped = (*skipped, seat)
         seat = next_seat(table.game, seat)
     open_ = top_is_open(table.game, table.round)
-    asked = claimants(table.game, table.round, seat) if open_ else ()
+    asked = claimants_of_turn(table.game, table.round, seat) if open_ else ()
     table.add(e.TurnBegan(seat, "draw", open_, asked, skipped))
 
 
