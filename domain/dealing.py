@@ -104,12 +104,12 @@ def _next_contracts(game: Game) -> tuple[int, ...]:
 
 
 def _is_last_round(game: Game, round_: Round, contracts: tuple[int, ...]) -> bool:
-    through = len(game.rules.contracts)
-    if len(seats_in_play(game)) == 1:
-        return True
-    return round_.number >= max_rounds(game.rules, len(game.seats)) or any(
-        contract >= through for contract in contracts
-    )
+    last = round_.number >= max_rounds(game.rules, len(game.seats))
+    return last or len(seats_in_play(game)) == 1 or _is_anybody_through(game, contracts)
+
+
+def _is_anybody_through(game: Game, contracts: tuple[int, ...]) -> bool:
+    return any(contracts[seat] >= len(game.rules.contracts) for seat in seats_in_play(game))
 
 
 def max_rounds(rules: Ruleset, players: int) -> int:
@@ -121,8 +121,11 @@ def max_rounds(rules: Ruleset, players: int) -> int:
 
 
 def _winners(game: Game, contracts: tuple[int, ...], totals: tuple[int, ...]) -> tuple[int, ...]:
-    """Ranks by contracts done where each plays its own, then by the lowest total; equals share."""
-    individual = game.rules.progression == "individual"
-    ranks = [(-done if individual else 0, total) for done, total in zip(contracts, totals, strict=True)]
+    """Ranks by the lowest total; equals share.
+
+    More contracts done come first where the first one through wins, and where the game ends with nobody through.
+    """
+    by_contracts = game.rules.end == "first_through" or not _is_anybody_through(game, contracts)
+    ranks = [(-done if by_contracts else 0, total) for done, total in zip(contracts, totals, strict=True)]
     best = min(ranks[seat] for seat in seats_in_play(game))
     return tuple(seat for seat in seats_in_play(game) if ranks[seat] == best)

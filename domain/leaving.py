@@ -22,9 +22,12 @@ def change_controller(game: Game, command: ChangeController) -> list[Event]:
 def leave_for_good(game: Game, command: LeaveForGood) -> list[Event]:
     """Gives the seat to a bot, or takes it out of the game, as the rules say.
 
-    A bot keeps the person's id, so that they can come back. A seat that is out can not.
+    A bot keeps the person's id, so that they can come back. A seat that is out can not. The last seat need not go:
+    the game ends with it.
     """
     _refuse_unless_held(game, command.seat)
+    if seats_in_play(game) == (command.seat,):
+        return []
     seat = game.seats[command.seat]
     if game.rules.leaver == "bot":
         return [e.SeatChanged(command.seat, "bot", seat.player_id, "normal", "abandoned")]
