@@ -3,7 +3,7 @@
 from domain import events as e
 from domain.cards import Card, in_deck_order
 from domain.commands import Buy, CallShanghai, Pass
-from domain.lay_off import fits, lay_off
+from domain.lay_off import lay_off
 from domain.luck import below, words
 from domain.meld import Placed, added_cards
 from domain.refusals import illegal
@@ -11,6 +11,7 @@ from domain.seating import seats_after, seats_in_play
 from domain.state import Discarded, Game, Round, Window
 from domain.stock import draw_from_stock, end_round, most_to_draw, stock_holds
 from domain.unfolding import Unfolding
+from domain.welcome import fits, fitting_cards
 
 
 def top_is_open(game: Game, round_: Round) -> bool:
@@ -24,12 +25,12 @@ def top_is_open(game: Game, round_: Round) -> bool:
 def claimants(game: Game, round_: Round, turn: int) -> tuple[int, ...]:
     """Lists the seats with a right to the open top, the nearest after `turn` first."""
     top = round_.pile[-1]
+    asked = [seat for seat in seats_after(game, turn) if not game.seats[seat].passes_round]
+    if not asked:
+        return ()
     callable_ = fits_somewhere(game, round_, top.card)
     return tuple(
-        seat
-        for seat in seats_after(game, turn)
-        if not game.seats[seat].passes_round
-        and (may_buy(game, round_, seat, top) or (callable_ and may_call(game, seat, top)))
+        [seat for seat in asked if may_buy(game, round_, seat, top) or (callable_ and may_call(game, seat, top))]
     )
 
 
@@ -74,7 +75,7 @@ def may_call(game: Game, seat: int, top: Discarded) -> bool:
 
 def fits_somewhere(game: Game, round_: Round, card: Card) -> bool:
     """Tells whether any meld on the table takes the card."""
-    return any(fits(card, meld, game.rules) for meld in round_.melds)
+    return card in fitting_cards(round_.melds, game.rules)
 
 
 def penalty_of(game: Game, round_: Round) -> int:

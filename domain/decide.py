@@ -31,6 +31,7 @@ from domain.commands import (
 from domain.dealing import deal_round, score_round
 from domain.decisions import Decision, open_decisions
 from domain.events import Event
+from domain.evolve import fold
 from domain.leaving import change_controller, leave_for_good
 from domain.lobby import drop_nonces, open_game, reveal_nonce, start_game, take_seat
 from domain.options import options_for
@@ -53,40 +54,56 @@ def decide(command: TableCommand, state: State) -> list[Event]:
 
     Errors: Refused with the rule that is broken; FaultyRuleset when a game cannot be opened so.
     """
+    return unfold(command, state)[0]
+
+
+def unfold(command: TableCommand, state: State) -> tuple[list[Event], Game]:
+    """Gives the events of a command and the game after them, which `decide` has on its way.
+
+    Errors: as with `decide`.
+    """
     if isinstance(state, Unopened):
-        if isinstance(command, OpenGame):
-            return open_game(command)
-        raise Refused(GameNotStarted())
+        if not isinstance(command, OpenGame):
+            raise Refused(GameNotStarted())
+        events = open_game(command)
+        game = fold(events)
+        assert isinstance(game, Game)
+        return events, game
+    table = _judged(command, state)
+    return table.events, table.game
+
+
+def _judged(command: TableCommand, game: Game) -> Unfolding:
     match command:
+        case Answer(seat, decision_id, move):
+            return _answer(game, seat, decision_id, move)
+        case CloseClaims(opened_at):
+            return _close_claims(game, opened_at)
+        case ActForSeat(seat, decision_id):
+            return _act_for(game, seat, decision_id)
         case OpenGame():
             raise Refused(Outdated())
         case TakeSeat():
-            return take_seat(state, command)
+            return Unfolding(game, take_seat(game, command))
         case StartGame():
-            return start_game(state, command)
+            return Unfolding(game, start_game(game, command))
         case RevealNonce():
-            return reveal_nonce(state, command)
+            return Unfolding(game, reveal_nonce(game, command))
         case DropNonces():
-            return drop_nonces(state, command)
+            return Unfolding(game, drop_nonces(game, command))
         case ChangeController():
-            return change_controller(state, command)
+            return Unfolding(game, change_controller(game, command))
         case LeaveForGood():
-            return leave_for_good(state, command)
+            return Unfolding(game, leave_for_good(game, command))
         case DealRound():
-            return deal_round(state, command)
+            return Unfolding(game, deal_round(game, command))
         case ScoreRound():
-            return score_round(state, command)
-        case Answer(seat, decision_id, move):
-            return _answer(state, seat, decision_id, move)
-        case CloseClaims(opened_at):
-            return _close_claims(state, opened_at)
-        case ActForSeat(seat, decision_id):
-            return _act_for(state, seat, decision_id)
+            return Unfolding(game, score_round(game, command))
         case _:
             assert_never(command)
 
 
-def _answer(game: Game, seat: int, decision_id: str, move: Move) -> list[Event]:
+def _answer(game: Game, seat: int, decision_id: str, move: Move) -> Unfolding:
     decision = _decision(game, seat, decision_id)
     table = Unfolding(game)
     match decision.kind:
@@ -96,7 +113,7 @@ def _answer(game: Game, seat: int, decision_id: str, move: Move) -> list[Event]:
             _answer_claim(table, seat, move)
         case "play":
             _answer_play(table, seat, move)
-    return table.events
+    return table
 
 
 def _decision(game: Game, seat: int, decision_id: str) -> Decision:
@@ -169,17 +186,17 @@ def _answer_play(table: Unfolding, seat: int, move: Move) -> None:
             assert_never(move)
 
 
-def _close_claims(game: Game, opened_at: int) -> list[Event]:
+def _close_claims(game: Game, opened_at: int) -> Unfolding:
     """The window's time is over: it closes now if the player in turn has declined, otherwise with the decline."""
     window = None if game.round is None else game.round.window
     if window is None or window.opened_at != opened_at or not window.declined:
         raise Refused(Outdated())
     table = Unfolding(game)
     claims.close(table, "time")
-    return table.events
+    return table
 
 
-def _act_for(game: Game, seat: int, decision_id: str) -> list[Event]:
+def _act_for(game: Game, seat: int, decision_id: str) -> Unfolding:
     """Plays for an absent seat: draws from the stock, discards the card drawn or else the dearest, lets claims pass."""
     decision = _decision(game, seat, decision_id)
     return _answer(game, seat, decision_id, timed_out_move(game, decision))

@@ -1,13 +1,12 @@
 """Laying off on a meld that lies, and taking a wild for the card it stands for."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from domain.cards import FACES, Card, Hand
+from domain.cards import Card, Hand
 from domain.meld import Meld, Placed
 from domain.meld_rules import MeldRules, meld_rules
 from domain.readings import (
@@ -17,27 +16,18 @@ from domain.readings import (
     bad_role,
     best,
     each_table_once,
-    fault_of,
     filled,
     legal,
     lowest_place,
-    natural_if_own,
     only,
     own_role,
-    role,
     with_low_ace,
 )
 from domain.refusals import Reason, Refused, illegal
-from domain.ruleset import MeldKind, Ruleset
+from domain.ruleset import Ruleset
+from domain.welcome import role_of_all
 
 End: TypeAlias = Literal["low", "high"]
-
-
-class LayOffOption(Struct, frozen=True):
-    """A card that fits a meld, with its role, and the end of the run where it goes."""
-
-    card: Placed
-    end: End | None
 
 
 class SwapOption(Struct, frozen=True):
@@ -68,7 +58,7 @@ def lay_off(meld: Meld, cards: tuple[Placed, ...], end: End | None, rules: Rules
         raise illegal("role_not_possible" if cards else "does_not_fit")
     if meld.kind in RUNS:
         return replace(meld, cards=_run_with(meld, cards, end, knobs))
-    value = own_role(meld.kind, _stands_for(meld))
+    value = role_of_all(meld)
     wanted = {placed.as_ for placed in cards if placed.card in knobs.wilds} - {None, value}
     if wanted:
         raise illegal("role_not_possible")
@@ -76,14 +66,6 @@ def lay_off(meld: Meld, cards: tuple[Placed, ...], end: End | None, rules: Rules
         raise illegal("does_not_fit")
     longer = (*meld.cards, *alike(meld.kind, cards, value))
     return replace(meld, cards=legal(meld.kind, [longer], knobs, first_laying=False)[0])
-
-
-def _stands_for(meld: Meld) -> Card:
-    """Gives a face that shows what a set or colour meld is of."""
-    first = meld.cards[0]
-    if first.as_ is None:
-        return first.card
-    return first.as_ + "?" if meld.kind == "set" else "?" + first.as_
 
 
 def _run_with(meld: Meld, cards: Sequence[Placed], end: End | None, rules: MeldRules) -> Reading:
@@ -129,64 +111,6 @@ def _why_not(meld: Meld, cards: Sequence[Placed], end: End | None, rules: MeldRu
         if _towards(end, _longer_runs(meld, unbound, rules)):
             return "role_not_possible"
     return "does_not_fit"
-
-
-def lay_off_options(meld: Meld, hand: Hand, rules: Ruleset) -> tuple[LayOffOption, ...]:
-    """Lists each face of the hand that fits alone, once for each place; every option is one legal lay-off.
-
-    Order: as the hand has them, the low end first. Cost: a look-up for each face, once the meld is known.
-    """
-    welcome = _welcome(meld.kind, meld.cards, meld_rules(rules))
-    found: tuple[LayOffOption, ...] = ()
-    for card in dict.fromkeys(hand):
-        if card in welcome:
-            found += welcome[card]
-    return found
-
-
-def fits(card: Card, meld: Meld, rules: Ruleset) -> tuple[LayOffOption, ...]:
-    """Lists the places of a meld where one card fits."""
-    return _welcome(meld.kind, meld.cards, meld_rules(rules)).get(card, ())
-
-
-@lru_cache(maxsize=20_000)  # the melds of some thousand tables; about 1 kB each
-def _welcome(kind: MeldKind, cards: Reading, rules: MeldRules) -> dict[Card, tuple[LayOffOption, ...]]:
-    """Gives for each face of the deck that fits the places where it does."""
-    places = _open_ends(cards, rules) if kind in RUNS else [(None, "")]
-    shared = own_role(kind, _stands_for(Meld("", 0, kind, cards))) if kind not in RUNS else ""
-    suit = (cards[0].as_ or cards[0].card)[-1] if kind == "run" else ""
-    found: dict[Card, tuple[LayOffOption, ...]] = {}
-    for face in FACES["french" if "A" in rules.ranks else "ten-phases"]:
-        options: tuple[LayOffOption, ...] = ()
-        for end, rank in places:
-            wanted = shared or role(kind, rank, suit)
-            placed = natural_if_own(kind, Placed(face, wanted))
-            if placed.as_ is not None and face not in rules.wilds:
-                continue
-            longer = (placed, *cards) if end == "low" else (*cards, placed)
-            if fault_of(kind, longer, rules, first_laying=False) is None:
-                options += (LayOffOption(placed, end),)
-        if options:
-            found[face] = _one_of_each_role(options)
-    return found
-
-
-def _open_ends(cards: Reading, rules: MeldRules) -> list[tuple[End | None, str]]:
-    if len(cards) >= rules.longest:
-        return []
-    first = lowest_place(cards, rules)
-    last = first + len(cards) - 1
-    ends: list[tuple[End | None, str]] = []
-    if rules.wraps or first > rules.lowest:
-        ends.append(("low", rules.rank_at(first - 1)))
-    if rules.wraps or last < rules.highest:
-        ends.append(("high", rules.rank_at(last + 1)))
-    return ends
-
-
-def _one_of_each_role(options: tuple[LayOffOption, ...]) -> tuple[LayOffOption, ...]:
-    """An ace that fits both ends of `2 … K` makes the same table at either."""
-    return tuple({option.card.as_: option for option in reversed(options)}.values())[::-1]
 
 
 def swap(meld: Meld, wild: Card, as_: str, card: Card, rules: Ruleset) -> Meld:

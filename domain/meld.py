@@ -16,8 +16,8 @@ class Placed(Struct, frozen=True, forbid_unknown_fields=True):
     as_: str | None = field(default=None, name="as")
 
 
-class Meld(Struct, frozen=True):
-    """A meld on the table. A run's cards stand from low to high; a set's in the order laid."""
+class Meld(Struct, frozen=True, cache_hash=True):
+    """A meld on the table, a key of memos. A run's cards stand from low to high; a set's in the order laid."""
 
     meld_id: str
     owner: int

@@ -4,10 +4,9 @@ All are listed where they are finite; for laying down, the best candidates.
 """
 
 from collections.abc import Iterator
-from itertools import product
 
-from domain.cards import without
-from domain.claims import may_buy, may_call
+from domain.cards import DECK_ORDER, without
+from domain.claims import fits_somewhere, may_buy, may_call
 from domain.commands import (
     Buy,
     CallShanghai,
@@ -22,11 +21,11 @@ from domain.commands import (
 )
 from domain.decisions import Decision
 from domain.lay_down import LEAST_EXTRA
-from domain.lay_off import fits, lay_off_options, swap_options
+from domain.lay_off import swap_options
 from domain.meld import NewMeld
-from domain.playing import refuse_discard
 from domain.refusals import Refused
 from domain.rights import (
+    discardable,
     keeps_a_discard,
     may_end_without_discard,
     may_lay_off,
@@ -37,6 +36,10 @@ from domain.ruleset import Contract, Part
 from domain.solver import lay_down_candidates
 from domain.state import Game, Round
 from domain.swapping import places_for_wild, swapped_by
+from domain.welcome import fits, fitting_cards, lay_off_options
+
+# A move is a value: the plain discards, by far the most of all options, are made once for each face.
+_DISCARDS = {card: Discard(card) for card in DECK_ORDER}
 
 
 def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
@@ -74,7 +77,7 @@ def _claim_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 
 def _calls(game: Game, round_: Round, seat: int) -> Iterator[Move]:
     top = round_.pile[-1]
-    if not may_call(game, seat, top):
+    if not may_call(game, seat, top) or not fits_somewhere(game, round_, top.card):
         return
     for meld in round_.melds:
         for place in fits(top.card, meld, game.rules):
@@ -134,12 +137,15 @@ def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
             yield move
 
 
-def _discards(game: Game, round_: Round, seat: int) -> Iterator[Move]:
-    for card in dict.fromkeys(game.seats[seat].hand):
-        for declare, skip in product((False, True), skip_targets(game, seat, card)):
-            move = Discard(card, declare, skip)
-            try:
-                refuse_discard(game, round_, seat, move)
-            except Refused:
-                continue
-            yield move
+def _discards(game: Game, round_: Round, seat: int) -> list[Discard]:
+    cards = discardable(game, round_, seat)
+    rules = game.rules
+    declarable = fitting_cards(round_.melds, rules) if rules.shanghai.declare else frozenset()
+    if not rules.skip_cards and declarable.isdisjoint(cards):
+        return [_DISCARDS[card] for card in cards]
+    return [
+        Discard(card, declare, skip)
+        for card in cards
+        for declare in ((False, True) if card in declarable else (False,))
+        for skip in skip_targets(game, seat, card)
+    ]

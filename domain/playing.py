@@ -14,10 +14,11 @@ from domain.rights import (
     may_end_without_discard,
     meld_on_table,
     most_left_after_lay_down,
-    must_lay_last_card,
+    must_not_return,
     refuse_unless_may_lay_off,
     refuse_while_owed,
     skip_targets,
+    why_last_card_stays,
 )
 from domain.state import Game, Round
 from domain.swapping import offer_swap
@@ -74,17 +75,14 @@ def discard(table: Unfolding, seat: int, move: Discard) -> None:
 
 def refuse_discard(game: Game, round_: Round, seat: int, move: Discard) -> None:
     """Raises the reason why this discard is not allowed, if there is one."""
-    hand = game.seats[seat].hand
-    if move.card not in hand:
+    if move.card not in game.seats[seat].hand:
         raise illegal("card_not_in_hand")
     refuse_while_owed(round_)
     if move.skip not in skip_targets(game, seat, move.card):
         raise illegal("skip_target")
-    if len(hand) == 1 and not game.seats[seat].down:
-        raise illegal("not_down")
-    if len(hand) == 1 and must_lay_last_card(game, seat):
-        raise illegal("lay_the_last_card")
-    if game.rules.no_return and round_.now.taken and move.card == round_.now.drawn and set(hand) != {move.card}:
+    if reason := why_last_card_stays(game, seat):
+        raise illegal(reason)
+    if move.card == must_not_return(game, round_, seat):
         raise illegal("no_return")
     if move.declare and not game.rules.shanghai.declare:
         raise illegal("declare_not_allowed")

@@ -2,7 +2,7 @@
 
 from domain.cards import SKIP, Card, Hand, without
 from domain.meld import Meld
-from domain.refusals import Refused, illegal
+from domain.refusals import Reason, illegal
 from domain.ruleset import Contract
 from domain.seating import seats_after
 from domain.state import Game, Round
@@ -43,27 +43,51 @@ def may_end_without_discard(game: Game, round_: Round, seat: int) -> bool:
 
 def may_lay_off(game: Game, round_: Round, seat: int) -> bool:
     """Tells whether the player in turn may lay off or swap now."""
-    try:
-        refuse_unless_may_lay_off(game, round_, seat)
-    except Refused:
-        return False
-    return True
+    return _why_no_lay_off(game, round_, seat) is None
 
 
 def refuse_unless_may_lay_off(game: Game, round_: Round, seat: int) -> None:
     """Raises the reason why the seat may not add to melds or swap wilds now, if there is one."""
+    if reason := _why_no_lay_off(game, round_, seat):
+        raise illegal(reason)
+
+
+def _why_no_lay_off(game: Game, round_: Round, seat: int) -> Reason | None:
     if not game.seats[seat].down:
-        raise illegal("not_down")
+        return "not_down"
     if round_.now.laid_down and seat == round_.turn and game.rules.lay_off == "later_turn":
-        raise illegal("later_turn")
-    if most_left_after_lay_down(game, seat) is not None:
-        raise illegal("must_empty_hand")
+        return "later_turn"
+    return None if most_left_after_lay_down(game, seat) is None else "must_empty_hand"
 
 
 def refuse_while_owed(round_: Round) -> None:
     """Refuses everything but laying the wild that was swapped."""
     if round_.now.owed is not None:
         raise illegal("wild_must_be_melded")
+
+
+def discardable(game: Game, round_: Round, seat: int) -> list[Card]:
+    """Lists the faces that may be discarded, each once, in the hand's order."""
+    if round_.now.owed is not None or why_last_card_stays(game, seat):
+        return []
+    stays = must_not_return(game, round_, seat)
+    return [card for card in dict.fromkeys(game.seats[seat].hand) if card != stays]
+
+
+def why_last_card_stays(game: Game, seat: int) -> Reason | None:
+    """Gives why the card in hand, if it is the only one, may not be discarded."""
+    if len(game.seats[seat].hand) != 1:
+        return None
+    if not game.seats[seat].down:
+        return "not_down"
+    return "lay_the_last_card" if must_lay_last_card(game, seat) else None
+
+
+def must_not_return(game: Game, round_: Round, seat: int) -> Card | None:
+    """Gives the card that was just taken from the pile, where it may not go back and another one could."""
+    if not game.rules.no_return or not round_.now.taken or set(game.seats[seat].hand) == {round_.now.drawn}:
+        return None
+    return round_.now.drawn
 
 
 def skip_targets(game: Game, seat: int, card: Card) -> tuple[int | None, ...]:

@@ -11,6 +11,7 @@ from domain.cards import Card, DeckKind
 
 MeldKind: TypeAlias = Literal["set", "run", "run_any_suit", "colour"]
 Ace: TypeAlias = Literal["low", "high", "both", "corner"]
+Direction: TypeAlias = Literal["clockwise", "counter_clockwise"]
 
 
 class Players(Struct, frozen=True, forbid_unknown_fields=True):
@@ -139,7 +140,7 @@ class Ruleset(Struct, frozen=True, forbid_unknown_fields=True):
     players: Players = Players()
     deck: Deck = Deck()
     deal: Deal = Deal()
-    direction: Literal["clockwise", "counter_clockwise"] = "clockwise"
+    direction: Direction = "clockwise"
     ace: Ace = "low"
     contracts: tuple[Contract, ...] = ()
     exact_sizes: bool = False

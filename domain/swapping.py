@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from domain import events as e
 from domain.cards import Card, Hand, without
 from domain.commands import LayOff, Pass, SwapWild
-from domain.lay_off import End, fits, lay_off, lay_off_options, swap
+from domain.lay_off import End, lay_off, swap
 from domain.meld import Meld, Placed, added_cards
 from domain.readings import RUNS
 from domain.refusals import IllegalMove, Refused, illegal
@@ -21,6 +21,7 @@ from domain.seating import next_seat
 from domain.state import Game, Round
 from domain.turns import turn_over
 from domain.unfolding import Unfolding
+from domain.welcome import fits, lay_off_options
 
 
 def swap_wild(table: Unfolding, seat: int, move: SwapWild) -> None:

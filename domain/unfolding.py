@@ -1,5 +1,7 @@
 """What a command makes happen, event after event, each judged on the table that the ones before have left."""
 
+from collections.abc import Iterable
+
 from domain.events import Event
 from domain.evolve import evolve_game
 from domain.state import Game, Round
@@ -10,9 +12,11 @@ class Unfolding:
 
     __slots__ = ("events", "game")
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, events: Iterable[Event] = ()) -> None:
         self.game = game
         self.events: list[Event] = []
+        for event in events:
+            self.add(event)
 
     @property
     def round(self) -> Round:
