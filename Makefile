@@ -12,9 +12,11 @@ PORT    ?= 8000
 DATA    ?= data
 RULESET ?= davis
 PLAYERS ?= 4
+SOAK_GAMES   ?= 1000
+SOAK_MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test check bench openapi lock clean
+.PHONY: help up demo test soak golden check bench openapi lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -27,6 +29,12 @@ demo: $(VENV)/installed  ## bots play a game to watch: make demo [RULESET=davis]
 
 test: $(VENV)/developing  ## all tests, on two cores
 	$(PY) -m pytest -n 2 --dist loadgroup
+
+soak: $(VENV)/developing  ## many games of bots at every table: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=60]
+	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak
+
+golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted
+	$(PY) -m pytest --record-golden tests/golden
 
 check: $(VENV)/developing  ## format, lint, types, floors
 	$(VENV)/bin/ruff format --check .

@@ -1,0 +1,36 @@
+"""Options for all tests, and the soak: long tests that run only when they are asked for."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds what a developer may ask for on top of pytest."""
+    parser.addoption("--record-golden", action="store_true", help="record the golden files in tests/golden anew")
+    parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
+    parser.addoption("--soak-minutes", type=float, default=60, metavar="MINUTES", help="bound of the whole soak")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the soak out, or everything else."""
+    soak = [item for item in items if item.get_closest_marker("soak")]
+    wanted = soak if config.getoption("--soak") else [item for item in items if item not in soak]
+    config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+    items[:] = wanted
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says how much the soak has played."""
+    played: dict[str, int] = {}
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        played.update((name, games) for name, games in report.user_properties if isinstance(games, int))
+    if played:
+        least = min(played, key=lambda name: played[name])
+        terminalreporter.write_line(
+            f"soak: {sum(played.values()):,} games at {len(played)} tables; fewest at {least}: {played[least]:,}"
+        )
+
+
+@pytest.fixture(scope="session")
+def is_recording(request: pytest.FixtureRequest) -> bool:
+    """Tells whether golden files are to be written instead of compared."""
+    return bool(request.config.getoption("--record-golden"))
