@@ -79,11 +79,11 @@ def _run_with(meld: Meld, cards: Sequence[Placed], end: End | None, rules: MeldR
 
 
 def _longer_runs(meld: Meld, cards: Sequence[Placed], rules: MeldRules) -> Iterator[_Longer]:
-    """Lists the runs that the old one and the new cards make, whatever the limits say."""
+    """Lists the runs that the old one and the new cards make, whatever the limits say, most cards below first."""
     kind, old = meld.kind, meld.cards
     first, size = lowest_place(old, rules), len(old)
     suit = (old[0].as_ or old[0].card)[-1] if kind == "run" else ""
-    for below in range(len(cards) + 1):
+    for below in range(len(cards), -1, -1):
         above = len(cards) - below
         if not rules.wraps and (first - below < rules.lowest or first + size + above - 1 > rules.highest):
             continue

@@ -11,6 +11,7 @@ from domain.solver_sets import Sharing
 from domain.solver_suits import suit_table
 
 MOST_WORK = 2_000  # choices of set ranks and of own places; hands of the presets have some dozens
+INEXACT_WORK = 1_000  # a suit whose own budget was used up
 
 _RUNS_MASK = (1 << USED_SHIFT) - 1
 
@@ -34,19 +35,24 @@ class Choice(NamedTuple):
 
 
 class Choices:
-    """The best few choices found so far, the best first. exact: no better one was passed over."""
+    """The best few choices found so far, the best first.
+
+    exact: no better one was passed over. floor: what a further choice must be worth more than: all are looked at until
+    there are some, then those better than the last, and soon only those better than the best.
+    """
 
     def __init__(self, most: int):
-        self._most, self._work = most, 0
+        self._most, self._work, self._added = most, 0, 0
         self.found: list[Choice] = []
-        self.exact = True
-        self.best_worth = -1
+        self.exact, self.is_spent = True, False
+        self.floor = -1
 
-    def work(self) -> None:
-        """Counts a step of the search; beyond the budget nothing is good enough any more."""
-        self._work += 1
-        if self._work > MOST_WORK:
-            self.exact, self.best_worth = False, 1 << 62
+    def work(self, steps: int = 1) -> None:
+        """Counts steps of the search; beyond the budget nothing is good enough any more."""
+        self._work += steps
+        self.is_spent = self._work > MOST_WORK
+        if self.is_spent:
+            self.exact, self.floor = False, 1 << 62
 
     def add(self, choice: Choice) -> None:
         """Keeps a choice if it is among the best; the earlier stands before an equal one."""
@@ -56,7 +62,11 @@ class Choices:
         if place < self._most:
             self.found.insert(place, choice)
             del self.found[self._most :]
-            self.best_worth = max(self.best_worth, self.found[0].worth)
+        self._added += 1
+        if self._added >= 2 * self._most:
+            self.floor = max(self.floor, self.found[0].worth)
+        elif len(self.found) == self._most:
+            self.floor = max(self.floor, self.found[-1].worth)
 
 
 # Where an entry was merged from: the chain before, the place among the questions, and the path.
@@ -73,6 +83,8 @@ def choices(hand: Hand, plan: Plan, most: int) -> Choices:
     found = Choices(most)
     for cards in as_counts(hand, plan):
         found.work()
+        if found.is_spent:
+            break
         wilds = len(cards.wilds)
         if plan.set_list:
             wilds -= least_wilds_for_sets(cards, plan)
@@ -95,7 +107,7 @@ def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
     def visit(groups: Groups) -> None:
         _conclude(cards, plan, [], groups, _NO_RUNS, found)
 
-    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
+    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.floor - above, visit).run()
 
 
 def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: set[int], found: Choices) -> None:
@@ -123,7 +135,7 @@ def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: 
         rows_now = rows if asks_now == asks else _merged(plan, asks_now, found)
         _conclude(cards, plan, asks_now, groups, rows_now, found)
 
-    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.best_worth - above, visit).run()
+    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.floor - above, visit).run()
 
 
 def _merged(plan: Plan, asks: Asks, found: Choices) -> _Rows:
@@ -131,7 +143,9 @@ def _merged(plan: Plan, asks: Asks, found: Choices) -> _Rows:
     rows: _Rows = {0: {0: (0, None)}}
     for place, (block, ask) in enumerate(asks):
         table, exact = suit_table(plan, block, ask)
-        found.exact = found.exact and exact
+        if not exact:
+            found.exact = False
+            found.work(INEXACT_WORK)
         if table:
             shift = USED_SHIFT + USED_BITS * len(plan.knobs.ranks) * block if plan.by_face else USED_SHIFT
             rows = _merged_with(rows, table, place, shift, plan, ask.wilds)

@@ -1,8 +1,10 @@
 """The sets of a lay-down: which ranks to choose, and what their copies make once runs have taken some."""
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
+from domain.cards import rank_of
 from domain.solver_bounds import Cards
 from domain.solver_plan import Plan
 from domain.solver_runs import ENDLESS, FIELD, RANK_MASK, USED_BITS, Wanted
@@ -78,18 +80,17 @@ class GroupSearch(NamedTuple):
 
     def run(self) -> None:
         """Visits the choices."""
-        self._extend((), 0, 0, 0, 0)
+        self._extend((), 0, 0, 0, 0, [0, *accumulate([one.worth for one in self.held])])
 
-    def _extend(self, groups: Groups, place: int, worth: int, needed: int, start: int) -> None:
+    def _extend(self, groups: Groups, place: int, worth: int, needed: int, start: int, sums: list[int]) -> None:
+        """Adds a set of each rank from `start` on; sums: of the worths up to each rank."""
         plan, held, wilds, floor, visit = self
         wanted, least, left = plan.set_list[place], plan.naturals_for[place], len(plan.set_list) - place
         again = left > 1 and plan.set_list[place + 1] is wanted  # sets of one class go in the order of their ranks
         ordered = plan.set_list[-1] is wanted
         for index in range(start, len(held)):
-            best = worth
-            for one in held[index : index + left] if ordered else held[:left]:
-                best += one.worth
-            if best <= floor():
+            first = index if ordered else 0
+            if worth + sums[min(first + left, len(held))] - sums[first] <= floor():
                 return
             here = held[index]
             before: tuple[Wanted, ...] = ()
@@ -109,7 +110,7 @@ class GroupSearch(NamedTuple):
                 visit(now)
             else:
                 gain = 0 if before else here.worth
-                self._extend(now, place + 1, worth + gain, here_needs, index if again else 0)
+                self._extend(now, place + 1, worth + gain, here_needs, index if again else 0, sums)
 
 
 def _wilds_needed(groups: Groups, plan: Plan) -> int:
@@ -141,7 +142,10 @@ def _by_face(cards: Cards, plan: Plan, groups: Groups, used: int) -> list[SetOpt
     for held, sets in groups:
         copies = copies_left(held.rank, cards, plan, used)
         weights = tuple(weights[held.rank] for weights in plan.weights)
-        ways = sharings(copies, weights, sets, len(cards.wilds), plan.limits, distinct=plan.knobs.distinct_set_suits)
+        distinct, wilds = plan.knobs.distinct_set_suits, len(cards.wilds)
+        if distinct:  # a card wild by face is itself in a set of its rank, and would be there twice
+            wilds = sum(rank_of(face) != plan.knobs.ranks[held.rank] for face in cards.wilds)
+        ways = sharings(copies, weights, sets, wilds, plan.limits, distinct=distinct)
         longer: dict[int, SetOption] = {}
         for option in options.values():
             for way in ways:

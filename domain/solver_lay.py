@@ -147,7 +147,12 @@ def _has_room(run: _Open, first: int, runs: list[_Open], plan: Plan) -> bool:
 
 
 def _place_wilds(melds: list[_Open], wilds: list[Card], plan: Plan) -> None:
-    """Gives each wild place a face: one that is at home there if there is one, in the second turn any."""
+    """Gives each wild place a face: one that is at home there if there is one, in the second turn any.
+
+    In a set without a card twice, a face of its rank is not at home but in the way.
+    """
+    if plan.knobs.distinct_set_suits:
+        melds = sorted(melds, key=lambda meld: meld.kind != "set" or meld.value not in plan.wild_ranks)
     for at_home in (True, False):
         for meld in melds:
             for place, placed in enumerate(meld.cards):
@@ -155,7 +160,9 @@ def _place_wilds(melds: list[_Open], wilds: list[Card], plan: Plan) -> None:
                     continue
                 stands_for = _role_at(meld, place, plan)
                 for face in wilds:
-                    if not at_home or own_role(meld.kind, face) == stands_for:
+                    is_own = own_role(meld.kind, face) == stands_for
+                    in_the_way = is_own and meld.kind == "set" and plan.knobs.distinct_set_suits
+                    if not in_the_way and (is_own or not at_home):
                         meld.cards[place] = natural_if_own(meld.kind, Placed(face, stands_for))
                         wilds.remove(face)
                         break

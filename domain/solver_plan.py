@@ -111,6 +111,7 @@ class Plan:
         faces = FACES["french" if "A" in knobs.ranks else "ten-phases"]
         self.worth = {face: _worth(value, aim) for face, value in zip(faces, points, strict=True)}
         self.wild_faces = tuple(sorted(knobs.wilds, key=lambda face: (-self.worth[face], face)))
+        self.wild_ranks = {rank_of(face) for face in self.wild_faces}
         self.width = FIELD * len(knobs.ranks)
         self.block_mask = (1 << self.width) - 1
         lowest, highest = knobs.lowest, knobs.highest + (knobs.longest - 1 if knobs.wraps else 0)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 FIELD = 6  # bits for the copies of a card or rank: six packs hold 24 cards of a rank
 ENDLESS = 10**6  # more wilds than any deck has
+MOST_LINES = 4_000  # of a graph, about 40 MB with their steps; three runs with eight wilds have some hundreds
 CLASS_BITS = 4  # a contract has at most five melds
 USED_BITS = 4  # five runs use at most ten cards of a rank, two aces each
 USED_SHIFT = 20  # five classes of runs below
@@ -163,6 +164,7 @@ class RunGraph:
         self._every: list[list[Step]] = []  # by line, once asked for
         self._steps: dict[int, list[Step]] = {}
         self.packed: dict[int, list[PackedStep]] = {}  # by line, copies held, free, as `packed_steps` packs them
+        self.is_full = False  # lines were left out
         self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
         self.lacking: list[int] = []  # by line: places that its shortest run still needs
         self._line_id(_Line((), (0,) * len(rules.classes)))
@@ -197,14 +199,13 @@ class RunGraph:
 
     def _every_step(self, line: _Line, number: int) -> list[Step]:
         found: dict[tuple[int, int, int], Step] = {}
+        beginnings = self._beginnings(self._room(line))
         for going in self._goings_on(line.open):
-            begun_here = [_NOTHING]
-            if not (going.closed and self._rules.separate):  # a run that began here would join the closed one
-                begun_here = self._beginnings(self._room(line))
-            for begun in begun_here:
+            joins = going.closed and self._rules.separate  # a run that began here would join the closed one
+            for begun in [_NOTHING] if joins else beginnings:
                 naturals, wilds = going.naturals + begun.naturals, going.wilds + begun.wilds
-                if wilds <= self._wilds:
-                    after = self._line_id(self._after(line, going, begun))
+                after = self._line_id(self._after(line, going, begun)) if wilds <= self._wilds else None
+                if after is not None:
                     change = after - number + (wilds << LINE_BITS)
                     step = Step(change, naturals, wilds, after, going.growths + begun.growths)
                     found.setdefault((wilds, -naturals, after), step)
@@ -306,9 +307,12 @@ class RunGraph:
             self._ways[found] = tuple(ways)
         return found
 
-    def _line_id(self, line: _Line) -> int:
+    def _line_id(self, line: _Line) -> int | None:
         found = self._line_ids.get(line)
         if found is None:
+            if len(self._lines) >= MOST_LINES:
+                self.is_full = True
+                return None
             found = self._line_ids[line] = len(self._lines)
             self._lines.append(line)
             self._every.append([])

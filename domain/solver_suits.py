@@ -24,7 +24,9 @@ from domain.solver_runs import (
 from domain.solver_single import single_run_of, single_runs
 
 MOST_TABLES = 50_000  # about 1 kB each
-MOST_STATES = 4_000  # at a place; hands of the presets have some hundreds
+MOST_STEPS = 300_000  # of one walk, a fraction of a second; hands of the presets have some ten thousands
+NEW_STEPS = 100  # what it costs to work out the steps from a line for the first time
+FEW_STATES = 30  # kept at a place when the budget is used up
 
 _TURN_BITS = 5  # thirteen cuts of a ring, each in two manners
 _USED_MASK = (1 << USED_BITS) - 1
@@ -63,8 +65,10 @@ def _new_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
     graph = plan.graph(ask.wilds, ask.most)
     table: Table = {}
     exact = not _goes_round(plan, ask)
-    for turn, order in enumerate(_orders(plan, ask)):
-        layer, all_kept = _walked(graph, order, ask, weights)
+    orders = _orders(plan, ask)
+    budget = MOST_STEPS if len(orders) == 1 else 3 * MOST_STEPS // len(orders)
+    for turn, order in enumerate(orders):
+        layer, all_kept = _walked(graph, order, ask, weights, budget)
         exact = exact and all_kept
         for key, (worth, path) in layer.items():
             finished, wilds, used = key & LINE_MASK, key >> LINE_BITS & WILD_MASK, key >> KEPT_SHIFT
@@ -93,9 +97,9 @@ def _orders(plan: Plan, ask: Ask) -> list[_Order]:
 
 def _goes_round(plan: Plan, ask: Ask) -> bool:
     """Tells whether several runs could go round a ring so that every cut is inside one: 13 cards and one for each."""
-    facts = plan.facts(ask.cards)
-    cards = facts.cards + ask.wilds
-    return plan.knobs.wraps and 13 - facts.ranks <= ask.wilds and cards >= 13 + len(plan.run_list[: ask.most])
+    facts, runs = plan.facts(ask.cards), plan.run_list[: ask.most]
+    most = min(facts.cards + ask.wilds, sum(one.size if one.exact else 13 for one in runs))
+    return plan.knobs.wraps and 13 - facts.ranks <= ask.wilds and most >= 13 + len(runs)
 
 
 def _tracked(order: _Order, ask: Ask) -> int:
@@ -104,16 +108,16 @@ def _tracked(order: _Order, ask: Ask) -> int:
     return ask.kept | (1 << order.places[0][1] if twice else 0)
 
 
-def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> tuple[_Layer, bool]:
+def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int], budget: int) -> tuple[_Layer, bool]:
     """Walks the places; gives the best path by finished runs, wilds and copies used of the kept ranks.
 
-    The second value tells whether the budget of states was enough at every place.
+    The second value tells whether the budget was enough; beyond it only the states of most worth go on.
     This is the innermost loop of the solver: packed numbers instead of objects make it several times as fast.
     """
     tracked, left, all_steps, lacking = _tracked(order, ask), len(order.places), graph.packed, graph.lacking
     cards, wilds, replace = ask.cards, ask.wilds, ask.replace
     layer: _Layer = {0: (0, 1)}
-    all_kept = True
+    spent = 0
     for _, rank in order.places:
         left -= 1
         held = at_hand = cards >> FIELD * rank & RANK_MASK
@@ -128,6 +132,10 @@ def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> tup
             steps = all_steps.get((line << FIELD | at_hand) << 1 | free)
             if steps is None:
                 steps = graph.packed_steps(line, at_hand, free=free)
+                spent += NEW_STEPS
+            spent += len(steps)
+            if spent > budget and len(after) > FEW_STATES:
+                break
             trail = path << STEP_BITS
             for number, change, naturals, used, reached in steps:
                 if used > room:
@@ -140,14 +148,12 @@ def _walked(graph: RunGraph, order: _Order, ask: Ask, weights: list[int]) -> tup
                     after[target] = (total, trail | number)
         if left + 1 == len(order.places) and not order.may_begin:
             after = {key: best for key, best in after.items() if not key & LINE_MASK}
-        all_kept = all_kept and len(after) <= MOST_STATES
-        layer = after if len(after) <= MOST_STATES else _dearest(after)
-    return _ends(graph, order, ask, layer), all_kept
+        layer = after if spent <= budget else _dearest(after)
+    return _ends(graph, order, ask, layer), spent <= budget and not graph.is_full
 
 
 def _dearest(layer: _Layer) -> _Layer:
-    """Keeps the states of most worth where there are more than the budget allows."""
-    return dict(sorted(layer.items(), key=lambda one: -one[1][0])[:MOST_STATES])
+    return dict(sorted(layer.items(), key=lambda one: -one[1][0])[:FEW_STATES])
 
 
 def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
