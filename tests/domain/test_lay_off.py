@@ -7,12 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from domain.cards import FACES, Card
-from domain.lay_off import End, LayOffOption, SwapOption, fits, lay_off, lay_off_options, swap, swap_options
+from domain.lay_off import End, SwapOption, lay_off, swap, swap_options
 from domain.meld import Meld, NewMeld, Placed
 from domain.presets import preset, ruleset_with
 from domain.readings import is_wild, read_meld
 from domain.refusals import IllegalMove, Reason, Refused
 from domain.ruleset import MaxWilds, MeldKind, Ruleset, Swap
+from domain.welcome import LayOffOption, fits, lay_off_options
 from tests.domain.table import cards, placed
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
