@@ -140,19 +140,22 @@ def _moved(meld: Meld, wild: Card, rules: Ruleset) -> Meld:
 
 def swap_options(meld: Meld, hand: Hand, rules: Ruleset) -> tuple[SwapOption, ...]:
     """Lists the wilds of a meld that a card of the hand may take the place of, each pair once."""
-    found: dict[SwapOption, None] = {}
-    for placed in meld.cards:
-        if placed.as_ is None:
-            continue
-        for card in dict.fromkeys(hand):
-            if own_role(meld.kind, card) == placed.as_ and _may_swap(meld, placed, card, rules):
-                found[SwapOption(placed.card, placed.as_, card)] = None
+    kind, whose = meld.kind, rules.swap.whose
+    if whose == "none" or (kind not in RUNS and not rules.swap.sets):
+        return ()
+    found = []
+    for wild in dict.fromkeys(placed for placed in meld.cards if placed.as_ is not None):
+        as_ = wild.as_ or ""
+        fitting = [as_] if kind == "run" else [card for card in dict.fromkeys(hand) if own_role(kind, card) == as_]
+        found += [SwapOption(wild.card, as_, card) for card in fitting if card in hand]
+    if whose == "move":
+        return tuple(option for option in found if _may_move(meld, option, rules))
     return tuple(found)
 
 
-def _may_swap(meld: Meld, placed: Placed, card: Card, rules: Ruleset) -> bool:
+def _may_move(meld: Meld, option: SwapOption, rules: Ruleset) -> bool:
     try:
-        swap(meld, placed.card, placed.as_ or "", card, rules)
+        swap(meld, option.wild, option.as_, option.card, rules)
     except Refused:
         return False
     return True
