@@ -17,7 +17,7 @@ class Placed(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Meld(Struct, frozen=True, cache_hash=True):
-    """A meld on the table, a key of memos. A run's cards stand from low to high; a set's in the order laid."""
+    """A meld on the table. A run's cards stand from low to high; a set's in the order laid."""
 
     meld_id: str
     owner: int

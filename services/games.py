@@ -32,21 +32,21 @@ from domain.state import Game
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
-from services.tables import Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Tables
+from services.tables import Denied, Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Tables
 
 LISTED_AT_MOST = 100
 _SCANNED_AT_MOST = 1_000  # games looked at for one page of a filtered list
 
 
-class NotSeated(Exception):
+class NotSeated(Denied):
     """Only those who sit at this table may do or see this."""
 
 
-class NotYourDecision(Exception):
+class NotYourDecision(Denied):
     """The question is asked to another seat."""
 
 
-class NotYourGame(Exception):
+class NotYourGame(Denied):
     """Only the player who opened the game may start it."""
 
 
@@ -107,10 +107,14 @@ async def take_seat(
     tables: Tables, principal: Principal, game_id: str, seat: int, nonce_commitment: str | None = None
 ) -> Hot:
     """Seats the player, with a commitment to a nonce where one is given; doing it again changes nothing."""
-    await known_game(tables, principal, game_id)
     command = TakeSeat(seat, principal.player_id, nonce_commitment)
-    await tables.carry_out(game_id, lambda draft: draft.carry_out(command, "player", new_uuid()))
-    return await tables.fresh(game_id)
+
+    def plan(draft: Draft) -> None:
+        _refuse_unknown(draft.game, principal)
+        draft.carry_out(command, "player", new_uuid())
+
+    await tables.carry_out(game_id, plan)
+    return tables.in_memory(game_id)
 
 
 async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat: int, nonce: str) -> Hot:
@@ -118,17 +122,17 @@ async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat:
 
     Errors: NotSeated, NotYourDecision for another's seat; Refused where none is waited for, or it is the wrong one.
     """
-    hot = await known_game(tables, principal, game_id)
-    if not 0 <= seat < len(hot.game.seats):
-        raise Refused(SeatNotFound(seat))
 
     def plan(draft: Draft) -> None:
+        _refuse_unknown(draft.game, principal)
+        if not 0 <= seat < len(draft.game.seats):
+            raise Refused(SeatNotFound(seat))
         if _own_seat(draft.game, principal) != seat:
             raise NotYourDecision
         draft.carry_out(RevealNonce(seat, nonce), "player", new_uuid())
 
     await tables.carry_out(game_id, plan)
-    return await tables.fresh(game_id)
+    return tables.in_memory(game_id)
 
 
 Versions: TypeAlias = Container[int]
@@ -139,16 +143,17 @@ async def start_game(
     tables: Tables, principal: Principal, game_id: str, request: KeyedRequest, made_for: Versions | None = None
 ) -> tuple[Hot, Outcome]:
     """Starts a game at its opener's word; where `made_for` is given, only at such a version."""
-    hot = await known_game(tables, principal, game_id)
-    if hot.game.opened_by != principal.player_id:
-        raise NotYourGame
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
+        _refuse_unknown(draft.game, principal)
+        if draft.game.opened_by != principal.player_id:
+            raise NotYourGame
         _refuse_other_version(draft, made_for)
         draft.carry_out(StartGame(), "player", command_id)
 
-    return hot, await tables.carry_out(game_id, plan, request)
+    outcome = await tables.carry_out(game_id, plan, request)
+    return tables.in_memory(game_id), outcome
 
 
 async def make_move(
@@ -165,9 +170,9 @@ async def make_move(
     Gives the game, the seat and what was written. Errors: NotSeated, NotYourDecision, and those of Tables.carry_out.
     """
     command_id = new_uuid()
-    hot = await known_game(tables, principal, game_id)
 
     def plan(draft: Draft) -> None:
+        _refuse_unknown(draft.game, principal)
         seat = _own_seat(draft.game, principal)
         for decision in open_decisions(draft.game):
             if decision.decision_id == decision_id and decision.seat != seat:
@@ -176,6 +181,7 @@ async def make_move(
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 
     outcome = await tables.carry_out(game_id, plan, request)
+    hot = tables.in_memory(game_id)
     return hot, _own_seat(hot.game, principal), outcome
 
 
@@ -194,9 +200,13 @@ def _own_seat(game: Game, principal: Principal) -> int:
 async def known_game(tables: Tables, principal: Principal, game_id: str) -> Hot:
     """Gives a game that the player may know of; raises GameNotFound."""
     hot = await tables.fresh(game_id)
-    if not may_know(hot.game, principal):
-        raise GameNotFound
+    _refuse_unknown(hot.game, principal)
     return hot
+
+
+def _refuse_unknown(game: Game, principal: Principal) -> None:
+    if not may_know(game, principal):
+        raise GameNotFound
 
 
 async def watched_game(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot, int | None]:

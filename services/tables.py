@@ -24,7 +24,11 @@ from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEve
 TRIES = 8
 
 
-class GameNotFound(Exception):
+class Denied(Exception):
+    """A plan is refused for another reason than a rule of the game; it is judged again on fresh state."""
+
+
+class GameNotFound(Denied):
     """There is no such game, or this player may not know of it."""
 
 
@@ -32,7 +36,7 @@ class Busy(Exception):
     """The game changed under every try; sending the request again helps."""
 
 
-class OtherVersion(Exception):
+class OtherVersion(Denied):
     """The game is not at a version that the request was made for."""
 
 
@@ -126,7 +130,7 @@ class Tables:
 
     async def fresh(self, game_id: str) -> Hot:
         """Gives a game as the log has it now; raises GameNotFound."""
-        hot = self._kept(game_id)
+        hot = self.in_memory(game_id)
         await self._read_tail(game_id, hot)
         if not hot.events:
             self._hot.pop(game_id, None)
@@ -142,16 +146,15 @@ class Tables:
     async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
         """Appends what the plan decides, or the recorded outcome of the same request.
 
-        Errors: Refused, GameNotFound, OtherVersion, KeyReused, Busy, Unavailable. What a refused plan drafted is
-        forgotten.
+        Errors: Refused, Denied, KeyReused, Busy, Unavailable. What a refused plan drafted is forgotten.
         """
-        hot = self._kept(game_id)
+        hot = self.in_memory(game_id)
         async with hot.lock:
             for _ in range(TRIES):
                 draft = Draft(hot)
                 try:
                     plan(draft)
-                except (Refused, GameNotFound, OtherVersion):
+                except (Refused, Denied):
                     if await self._read_tail(game_id, hot):
                         continue
                     if request and (before := await self._replayed(game_id, request)):
@@ -194,7 +197,8 @@ class Tables:
             hot.apply(recorded)
         return hot.version > before
 
-    def _kept(self, game_id: str) -> Hot:
+    def in_memory(self, game_id: str) -> Hot:
+        """Gives a game as it is known in this process, without asking the log; it may know no event yet."""
         hot = self._hot.get(game_id)
         if hot is None:
             hot = self._hot[game_id] = Hot()
