@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from domain.cards import Card, Hand
 from domain.commands import Controller, Level, Move
+from domain.dealing import max_rounds
 from domain.decisions import DecisionKind, open_decisions
 from domain.meld import Meld
 from domain.options import options_for
-from domain.ruleset import Part
+from domain.ruleset import Buy, Part
 from domain.state import Game, Result, Round, Seat, Status
 
 Phase: TypeAlias = Literal["draw", "claims", "play", "scoring"]
@@ -130,7 +131,6 @@ def decisions_of(game: Game, viewer: int) -> tuple[DecisionView, ...]:
 
 def seat_view(game: Game, number: int, seat: Seat) -> SeatView:
     """Shows what everybody sees of a seat."""
-    limit = game.rules.buy.per_round
     return SeatView(
         seat=number,
         name=None,
@@ -140,16 +140,23 @@ def seat_view(game: Game, number: int, seat: Seat) -> SeatView:
         away=False,
         hand_count=len(seat.hand),
         down=seat.down,
-        buys_left=None if limit is None else max(0, limit - seat.buys),
+        buys_left=_buys_left(game.rules.buy, seat),
         contract=seat.contract,
         score=seat.score,
     )
 
 
+def _buys_left(rules: Buy, seat: Seat) -> int | None:
+    if not rules.allowed:
+        return 0
+    limits = ((rules.per_round, seat.buys), (rules.per_game, seat.buys_in_game))
+    return min((max(0, limit - used) for limit, used in limits if limit is not None), default=None)
+
+
 def _round_view(game: Game, round_: Round, viewer: int | None) -> RoundView:
     return RoundView(
         number=round_.number,
-        of=len(game.rules.contracts) if game.rules.progression == "together" else None,
+        of=None if game.rules.progression == "individual" else max_rounds(game.rules, len(game.seats)),
         contract=round_.contracts[round_.turn if viewer is None else viewer],
         dealer=round_.dealer,
         turn=round_.turn,

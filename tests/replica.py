@@ -92,7 +92,7 @@ class Replica:
         self.hand = list(data.get("hand", []))
         self.round = {
             "number": data["number"],
-            "of": len(self.rules["contracts"]) if self.rules["progression"] == "together" else None,
+            "of": self._rounds(),
             "contract": data["contract"],
             "dealer": data["dealer"],
             "turn": None,
@@ -106,6 +106,11 @@ class Replica:
             "melds": [],
         }
         self.pile = [data["discard_top"]] if data["discard_top"] else []
+
+    def _rounds(self) -> int | None:
+        if self.rules["progression"] == "individual":
+            return None
+        return self.rules["max_rounds"] or len(self.rules["contracts"])
 
     def _ask(self, *, phase: str, discard_open: bool) -> None:
         assert self.round

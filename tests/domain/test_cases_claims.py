@@ -19,6 +19,7 @@ from domain.commands import (
 from domain.decide import decide
 from domain.presets import Json
 from domain.refusals import DecisionClosed, IllegalMove, NotYourTurn, Outdated, Refused
+from domain.view import view_for
 from domain.visible import seat_of, visible_data
 from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, meld, open_discard, table
 
@@ -82,6 +83,17 @@ def test_the_limit_of_a_round_starts_anew_with_the_next_and_that_of_the_game_doe
     hands = tuple(seat.hand for seat in t.game.seats)
     t.happens(e.RoundDealt(2, t.round.contracts, BORIS, "00" * 32, hands, "7D", ("3C",)))
     assert (t.game.seats[CLARA].buys, t.game.seats[CLARA].buys_in_game) == (0, 1)
+
+
+def test_everybody_sees_how_many_buys_a_seat_has_left() -> None:
+    limits: dict[str, Json] = {"buy": {"per_round": 2, "per_game": 7}}
+    t = table("davis", FOUR, overrides=limits)
+    with_seat(t, BORIS, buys=1, buys_in_game=3)
+    with_seat(t, CLARA, buys=0, buys_in_game=6)
+    with_seat(t, DAVID, buys=2, buys_in_game=2)
+    assert [seat.buys_left for seat in view_for(t.game, ANNA).seats] == [2, 1, 1, 0]
+    assert view_for(table("black-twos", FOUR).game, ANNA).seats[BORIS].buys_left is None
+    assert view_for(table("carioca", FOUR).game, ANNA).seats[BORIS].buys_left == 0
 
 
 @pytest.mark.parametrize("allowed", [True, False])
