@@ -16,7 +16,7 @@ class Placed(Struct, frozen=True, forbid_unknown_fields=True):
     as_: str | None = field(default=None, name="as")
 
 
-class Meld(Struct, frozen=True, cache_hash=True):
+class Meld(Struct, frozen=True, cache_hash=True):  # what fits a meld is remembered by it
     """A meld on the table. A run's cards stand from low to high; a set's in the order laid."""
 
     meld_id: str
