@@ -77,6 +77,8 @@ def reveal_nonce(game: Game, command: RevealNonce) -> list[Event]:
 
     Revealing them again changes nothing.
     """
+    if not 0 <= command.seat < len(game.seats):
+        raise Refused(SeatNotFound(command.seat))
     seat = game.seats[command.seat]
     if seat.nonce is not None and seat.nonce == command.nonce:
         return []
