@@ -1,6 +1,7 @@
 # Needs Python 3.11 or newer, pip and make; everything else is installed below .venv.
 PYTHON ?= python3 python3.13 python3.12 python3.11  # the first that is new enough
 VENV   := .venv
+PEERS  := .bench-venv
 PY     := $(VENV)/bin/python
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(PY),\
           $(PY) -m pip install --quiet --disable-pip-version-check --no-input)
@@ -16,10 +17,10 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench openapi lock clean
+.PHONY: help up demo test soak golden check bench bench-engine openapi lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 up: $(VENV)/installed  ## the whole server, embedded: make up [HOST=127.0.0.1] [PORT=8000] [DATA=data]
 	@exec $(PY) -m infra.cli up --host $(HOST) --port $(PORT) --data $(DATA)
@@ -45,6 +46,9 @@ check: $(VENV)/developing  ## format, lint, types, floors
 bench: $(VENV)/developing  ## the measurements of the design's goals, on a stack of their own
 	@exec $(PY) -m tests.bench
 
+bench-engine: $(VENV)/developing $(PEERS)/installed  ## the engine's speed beside other engines (fetched once)
+	@exec $(PY) -m tests.bench.engine
+
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 	$(PY) -m infra.cli openapi
 
@@ -54,7 +58,7 @@ lock:  ## pins what pyproject.toml asks for; needs uv
 	$(LOCK) --group dev --constraints requirements.lock --output-file requirements-dev.lock
 
 clean:  ## removes what make and the tools made; the data folder stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: what is installed follows the locks.
@@ -66,6 +70,16 @@ $(VENV)/installed: requirements.lock pyproject.toml | $(PY)
 $(VENV)/developing: requirements-dev.lock $(VENV)/installed
 	$(INSTALL) --require-hashes -r requirements-dev.lock
 	@touch $@
+
+# One peer a line: one that cannot be had does not keep the others away, and is tried again the next time.
+$(PEERS)/installed: tests/bench/peers/python.txt tests/bench/peers/package.json
+	@test -x $(PEERS)/bin/python || $(PY) -m venv $(PEERS)
+	@all=yes; while read -r peer; do \
+	  $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-input $$peer || all=no; \
+	done < tests/bench/peers/python.txt; \
+	cp tests/bench/peers/package.json $(PEERS) && npm install --silent --ignore-scripts --no-package-lock --prefix $(PEERS) \
+	  || all=no; \
+	test $$all = no || touch $@
 
 $(PY):
 	@for python in $(PYTHON); do \

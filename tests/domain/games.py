@@ -6,10 +6,9 @@ from random import Random
 from domain.bots import choose
 from domain.commands import Answer, DealRound, Move, OpenGame, Pace, ScoreRound, SeatPlan, StartGame, TableCommand
 from domain.dealing import next_round_number
-from domain.decide import decide
+from domain.decide import unfold
 from domain.decisions import Decision, open_decisions
 from domain.events import Event
-from domain.evolve import fold
 from domain.luck import link
 from domain.options import options_for
 from domain.presets import preset
@@ -49,9 +48,7 @@ def whole_game(
     command: TableCommand | None = opened
     moves = 0
     while command is not None:
-        events = decide(command, state)
-        game = fold(events, state)
-        assert isinstance(game, Game)
+        events, game = unfold(command, state)
         yield game, events
         state, moves = game, moves + 1
         assert moves < MOVES_AT_MOST
