@@ -5,7 +5,7 @@ from hashlib import sha256
 from domain import events as e
 from domain.commands import DropNonces, OpenGame, RevealNonce, StartGame, TakeSeat
 from domain.events import Event
-from domain.faults import Fault, FaultyRuleset
+from domain.faults import Fault, FaultyRuleset, faults
 from domain.refusals import (
     AlreadyStarted,
     NonceNotAsked,
@@ -22,7 +22,9 @@ NONCE_BYTES = 16
 
 
 def open_game(command: OpenGame) -> list[Event]:
-    """Opens a game with its seats; raises FaultyRuleset where the preset is not for so many players."""
+    """Opens a game with its seats; raises FaultyRuleset where the rules cannot be played, or not by so many."""
+    if found := faults(command.rules):
+        raise FaultyRuleset(found)
     players = command.rules.players
     if not players.min <= len(command.seats) <= players.max:
         detail = f"{command.rules.name} is for {players.min} to {players.max} players, not {len(command.seats)}"

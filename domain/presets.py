@@ -3,12 +3,16 @@
 import json
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from domain.faults import Fault, FaultyRuleset, faults
+from domain.cards import FACES, rank_of
+from domain.faults import FaultyRuleset, faults
 from domain.ruleset import Ruleset
+from domain.shapes import shape_faults
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -37,19 +41,26 @@ def preset(name: str) -> Ruleset:
 def ruleset_with(name: str, overrides: dict[str, Json]) -> Ruleset:
     """Lays overrides over a preset: objects are merged key by key, everything else is replaced.
 
-    Errors: KeyError for an unknown preset; FaultyRuleset with every fault of the result.
+    A rank among the wilds stands for its cards. Errors: KeyError for an unknown preset; FaultyRuleset with every
+    fault of the result.
     """
     written = _merged(_preset_text(name), overrides)
     contracts = written.get("contracts")
     if isinstance(contracts, str) and contracts in _NAMED_CONTRACTS:
         written["contracts"] = _NAMED_CONTRACTS[contracts]
-    try:
-        rules = msgspec.convert(written, Ruleset, strict=True, str_keys=True)
-    except msgspec.ValidationError as error:
-        raise FaultyRuleset((_shape_fault(str(error)),)) from None
+    if found := shape_faults(written, Ruleset):
+        raise FaultyRuleset(found)
+    rules = _with_faces(msgspec.convert(written, Ruleset, strict=True, str_keys=True))
     if found := faults(rules):
         raise FaultyRuleset(found)
     return rules
+
+
+def _with_faces(rules: Ruleset) -> Ruleset:
+    """Names the cards where a whole rank is wild."""
+    faces = FACES[rules.deck.kind]
+    wilds = [[face for face in faces if wild in (face, rank_of(face))] or [wild] for wild in rules.deck.wilds]
+    return replace(rules, deck=replace(rules.deck, wilds=tuple(chain.from_iterable(wilds))))
 
 
 def _preset_text(name: str) -> dict[str, Json]:
@@ -66,10 +77,3 @@ def _merged(under: dict[str, Json], over: dict[str, Json]) -> dict[str, Json]:
         below = merged.get(key)
         merged[key] = _merged(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
     return merged
-
-
-def _shape_fault(message: str) -> Fault:
-    """Turns msgspec's "… - at `$.deal.cards[0]`" into a fault with a JSON pointer."""
-    what, _, where = message.partition(" - at `$")
-    pointer = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
-    return Fault("invalid_value", pointer, what)
