@@ -38,7 +38,7 @@ def open_jobs(broker_url: str) -> ClosableJobs:
     return RedisJobs(broker_url) if "redis" in urlsplit(broker_url).scheme else CeleryJobs(broker_url)
 
 
-def celery(broker_url: str) -> Celery:
+def celery_client(broker_url: str) -> Celery:
     """Is the Celery application as both sides know it. It keeps no results; nothing waits long for the broker."""
     app = Celery("shanghai", broker=broker_url, set_as_current=False)
     app.conf.update(
@@ -57,7 +57,7 @@ class CeleryJobs:
     """Jobs through Celery's own client, for any broker that Celery knows; it blocks, so a thread does it."""
 
     def __init__(self, broker_url: str) -> None:
-        self._app = celery(broker_url)
+        self._app = celery_client(broker_url)
         self._connection = self._app.connection_for_write()  # connects when it is used first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="broker")
 

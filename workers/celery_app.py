@@ -7,11 +7,12 @@ import logging
 import os
 from typing import Any
 
+import celery.worker.request
 import redis
 from celery import Celery, bootsteps, signals
 from celery.worker.consumer import Consumer
 
-from infra.jobs import TASK, celery
+from infra.jobs import TASK, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
 from infra.settings import Settings
 from services.ports import Unavailable
@@ -27,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 def worker_app(settings: Settings) -> Celery:
     """Is the application with the task `shanghai.tend(game_id)` and everything that its worker needs."""
-    app = celery(settings.broker_url)
+    app = celery_client(settings.broker_url)
     app.conf.update(
         task_acks_late=False,
         worker_prefetch_multiplier=_PREFETCHED,
@@ -60,6 +61,17 @@ class ReconnectingConsumer(Consumer):  # type: ignore[misc]
             interval_max=_RECONNECT_AT_MOST_S,
             callback=_stop_if_told,
         )
+
+
+class Request(celery.worker.request.Request):  # type: ignore[misc]
+    """Takes a failed acknowledgement for what it is, a lost broker.
+
+    Celery would log it and go on, with the message counted as under way for ever: after `_PREFETCHED` of them the
+    worker takes no more, nor does it notice that the broker is gone.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{**options, "connection_errors": ()})
 
 
 class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
@@ -110,7 +122,7 @@ def _serve(app: Celery, settings: Settings) -> None:
         if desk is not None:
             desk.close()
 
-    app.task(tend, name=TASK)
+    app.task(tend, name=TASK, Request="workers.celery_app:Request")
     signals.worker_process_init.connect(begin, weak=False)
     signals.worker_process_shutdown.connect(end, weak=False)
 

@@ -12,8 +12,10 @@ from infra.embedded.engines import Engines
 from infra.postgres.database import Database
 from infra.postgres.leading import leading
 from infra.postgres.log import PostgresLog
+from infra.postgres.rows import append_rows
 from infra.settings import Settings
-from services.ids import public_id
+from infra.sql import statements
+from services.ids import public_id, uuid_of
 from services.ports import KeyUsed, Unavailable, VersionConflict
 from tests.appends import append, keyed, new_game
 from tests.engines import database_url, eventually
@@ -137,6 +139,9 @@ async def test_conflicts_are_told_apart_in_every_partition(database: Database, f
         await log.append(append(game, 1))
     with pytest.raises(KeyUsed):
         await log.append(append(game, 2, request=keyed("k1")))
+    with pytest.raises(asyncpg.UniqueViolationError) as violation:
+        await database.run(statements("log")["append"], *append_rows([append(game, 1)]))
+    assert f"(game_id, version)=({uuid_of('gam', game)}, 2)" in violation.value.detail
 
 
 @pytest.mark.parametrize(
