@@ -113,11 +113,15 @@ def _is_anybody_through(game: Game, contracts: tuple[int, ...]) -> bool:
 
 
 def max_rounds(rules: Ruleset, players: int) -> int:
-    """Gives the number of rounds after which a game ends in any case."""
+    """Gives the number of rounds after which a game ends in any case.
+
+    Where each player has its own contract: twice the rounds that are enough if somebody goes out in each. Without a
+    winner each of them has all contracts but one behind them at the most, and one round more makes a winner.
+    """
     if rules.max_rounds is not None:
         return rules.max_rounds
     contracts = len(rules.contracts)
-    return contracts if rules.progression == "together" else min(128, 2 * ((players - 1) * contracts + 1))
+    return contracts if rules.progression == "together" else min(128, 2 * ((contracts - 1) * players + 1))
 
 
 def _winners(game: Game, contracts: tuple[int, ...], totals: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """From round to round: dealing, contracts, points, and who has won."""
 
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from msgspec.structs import replace
@@ -184,12 +185,27 @@ def test_a_game_may_end_before_its_last_contract() -> None:
 
 def test_the_most_rounds_of_a_game_follow_from_its_contracts() -> None:
     assert max_rounds(preset("davis"), 4) == 7
-    assert max_rounds(preset("ship-captain-crew"), 4) == 2 * (3 * 7 + 1)
-    assert max_rounds(preset("ten-phases"), 6) == 2 * (5 * 10 + 1)
+    assert max_rounds(preset("ship-captain-crew"), 4) == 2 * (6 * 4 + 1)
+    assert max_rounds(preset("ten-phases"), 6) == 2 * (9 * 6 + 1)
     assert max_rounds(ruleset_with("ten-phases", {"max_rounds": 128}), 6) == 128
     many: Json = [[{"kind": "set", "size": 3}]] * 12
-    assert max_rounds(ruleset_with("ship-captain-crew", {"contracts": many}), 6) == 2 * (5 * 12 + 1)
-    assert max_rounds(ruleset_with("ship-captain-crew", {"contracts": many, "players": {"max": 6}}), 8) == 128
+    assert max_rounds(ruleset_with("ship-captain-crew", {"contracts": many}), 6) == 128
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@pytest.mark.parametrize("luck", range(5))
+def test_if_somebody_goes_out_in_every_round_somebody_is_through_in_time(players: int, luck: int) -> None:
+    """With luck 0 it is always the one farthest behind who goes out, and alone is down: the longest game there is."""
+    t, random, enough = sitting("ship-captain-crew", players), Random(luck), (7 - 1) * players + 1
+    rounds = 0
+    while t.game.status == "playing":
+        rounds += 1
+        deal(t, rounds)
+        behind = min(range(players), key=lambda seat: t.game.seats[seat].contract)
+        out = behind if luck == 0 else random.randrange(players)
+        end_round(t, out, down=[out, *(seat for seat in range(players) if random.random() < luck / 10)])
+    assert rounds == enough if luck == 0 else rounds < enough
+    assert len(winners(t)) >= 1
 
 
 @pytest.mark.parametrize(("number", "bonus"), [(1, 5), (2, 10), (7, 35)])
