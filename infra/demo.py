@@ -56,7 +56,7 @@ def _stream(client: httpx.Client, path: str) -> Iterator[Json]:
                 if response.status_code == httpx.codes.NO_CONTENT:
                     return
                 for kind, data in _messages(response.iter_lines()):
-                    if kind == "bye":
+                    if kind == "bye" and data["reason"] == "game_over":
                         return
                     if "version" in data and "kind" in data:
                         last = data["version"]

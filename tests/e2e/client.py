@@ -13,6 +13,8 @@ import httpx
 Json = dict[str, Any]
 Chooser = Callable[[Json], Json]
 
+GAME_OVER: tuple[str, Json] = ("bye", {"reason": "game_over"})
+
 
 class Client:
     """A guest with a token, and the calls of the core path."""
@@ -75,7 +77,8 @@ class Client:
         headers = {"Last-Event-ID": str(after)}
         with self.http.stream("GET", path, headers=headers, timeout=60) as response:
             assert response.status_code in (200, 204), response.read()
-            yield messages(response.iter_lines())
+            told_already = response.status_code == httpx.codes.NO_CONTENT
+            yield iter([GAME_OVER]) if told_already else messages(response.iter_lines())
 
 
 def messages(lines: Iterator[str]) -> Iterator[tuple[str, Json]]:
@@ -101,7 +104,7 @@ def follow(client: Client, game_id: str, *, views: bool = False, within_s: float
         with suppress(httpx.TransportError), client.stream(game_id, last, views=views) as stream:
             for kind, data in stream:
                 assert monotonic() < deadline, f"not over at version {last}"
-                if kind == "bye":
+                if kind == "bye" and data["reason"] == "game_over":
                     return
                 if "occurred_at" in data:
                     assert data["version"] == last + 1
