@@ -170,14 +170,14 @@ def _answer_claim(table: Unfolding, seat: int, move: Move) -> None:
 
 def _answer_play(table: Unfolding, seat: int, move: Move) -> None:
     match move:
+        case Discard():
+            playing.discard(table, seat, move)
         case LayDown():
             playing.lay_down(table, seat, move)
         case LayOff():
             playing.lay_off(table, seat, move)
         case SwapWild():
             swapping.swap_wild(table, seat, move)
-        case Discard():
-            playing.discard(table, seat, move)
         case Pass():
             playing.end_without_discard(table, seat, move)
         case DrawStock() | TakeDiscard() | Buy() | CallShanghai():

@@ -57,13 +57,13 @@ def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
             return tuple(_play_options(game, game.round, decision.seat))
 
 
-def _draw_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
-    yield DrawStock()
-    if not round_.discard_open:
-        return
-    if not game.seats[seat].down or game.rules.down_may_take:
-        yield TakeDiscard()
-    yield from _calls(game, round_, seat)
+def _draw_options(game: Game, round_: Round, seat: int) -> list[Move]:
+    options: list[Move] = [DrawStock()]
+    if round_.discard_open:
+        if not game.seats[seat].down or game.rules.down_may_take:
+            options.append(TakeDiscard())
+        options += _calls(game, round_, seat)
+    return options
 
 
 def _claim_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
@@ -84,15 +84,17 @@ def _calls(game: Game, round_: Round, seat: int) -> Iterator[Move]:
             yield CallShanghai(meld.meld_id, place.end, place.card.as_)
 
 
-def _play_options(game: Game, round_: Round, seat: int) -> Iterator[Move]:
+def _play_options(game: Game, round_: Round, seat: int) -> list[Move]:
+    options: list[Move] = []
     if round_.now.owed is None:
-        yield from _lay_downs(game, round_, seat)
+        options += _lay_downs(game, round_, seat)
     if may_lay_off(game, round_, seat):
-        yield from _lay_offs(game, round_, seat)
-        yield from _swaps(game, round_, seat)
-    yield from _discards(game, round_, seat)
+        options += _lay_offs(game, round_, seat)
+        options += _swaps(game, round_, seat)
+    options += _discards(game, round_, seat)
     if may_end_without_discard(game, round_, seat):
-        yield Pass()
+        options.append(Pass())
+    return options
 
 
 def _lay_downs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
@@ -118,6 +120,8 @@ def _lay_offs(game: Game, round_: Round, seat: int) -> Iterator[Move]:
     if owed is not None:
         left = without(hand, [owed]) or ()
         yield from places_for_wild(game, round_, left, owed, round_.now.owed_from)
+    elif fitting_cards(round_.melds, game.rules).isdisjoint(hand):
+        return
     elif len(hand) > 1 or not keeps_a_discard(game, seat):
         for meld in round_.melds:
             for place in lay_off_options(meld, hand, game.rules):

@@ -5,6 +5,7 @@ A reading is the meld as it would lie on the table: each wild with its role, a r
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -140,6 +141,7 @@ def role(kind: MeldKind, rank: str, suit: str) -> str:
             return suit
 
 
+@cache
 def own_role(kind: MeldKind, card: Card) -> str:
     """Spells a card's own place in a meld."""
     return role(kind, rank_of(card), suit_of(card))
