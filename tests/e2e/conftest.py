@@ -22,11 +22,15 @@ class Server:
 
     def kill(self, command: str) -> None:
         """Ends the process with this in its command line, and all below it, with SIGKILL."""
+        pid = self.process(command)
+        for process in (pid, *descendants(pid)):
+            crash(process)
+
+    def process(self, command: str) -> int:
+        """Finds the process with this in its command line."""
         for pid in descendants(self.pid):
             if command in Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode():
-                for process in (pid, *descendants(pid)):
-                    crash(process)
-                return
+                return pid
         raise AssertionError(f"{command} is not running")
 
 

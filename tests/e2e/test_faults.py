@@ -1,6 +1,9 @@
 """Processes die and Redis forgets, in the middle of a game: it still ends, with nothing lost or doubled."""
 
+import os
+import signal
 from collections.abc import Callable
+from threading import Timer
 
 import pytest
 import redis
@@ -8,6 +11,8 @@ import redis
 from tests.e2e.client import Client, follow
 from tests.e2e.conftest import Server
 from tests.e2e.test_whole_games import assert_finished
+
+HANGS_S = 3.0
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
@@ -30,6 +35,12 @@ def redis_is_emptied(server: Server) -> None:
         client.flushall()
 
 
+def redis_hangs_for_a_while(server: Server) -> None:
+    pid = server.process("redis.sock")
+    os.kill(pid, signal.SIGSTOP)
+    Timer(HANGS_S, os.kill, (pid, signal.SIGCONT)).start()
+
+
 def redis_dies(server: Server) -> None:
     server.kill("redis.sock")
 
@@ -38,7 +49,15 @@ def postgres_dies(server: Server) -> None:
     server.kill("bin/postgres")
 
 
-FAULTS = [the_worker_dies, the_relay_dies, clock_and_api_die, redis_is_emptied, redis_dies, postgres_dies]
+FAULTS = [
+    the_worker_dies,
+    the_relay_dies,
+    clock_and_api_die,
+    redis_is_emptied,
+    redis_hangs_for_a_while,
+    redis_dies,
+    postgres_dies,
+]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
