@@ -145,6 +145,7 @@ class RoundAgain:
         self._same_stock_count(data.stock_count)
 
     def _falsely_called(self, seat: int, data: v.FalseCalledData) -> None:
+        self._same_card(data.card, self._top(), "top of the pile")
         cards = self._from_stock(asked=1, shown=data.penalty_count)
         self._same_cards(data.penalty_cards, cards)
         self.hands[seat] += cards
@@ -170,12 +171,12 @@ class RoundAgain:
     def _picked(self, caller: int, culprit: int | None, data: v.ShanghaiCalledData) -> list[Card]:
         """Draws a card of the caller's hand for the discarder, unless there is none of either."""
         hand = in_deck_order(self.hands[caller])
-        if culprit is None or culprit in self.out or not hand:
-            shown = (data.from_seat, data.to_seat, data.penalty_count)
-            _same("penalty_differs", "who draws the penalty card", shown, (None, None, 0))
-            return []
+        is_due = culprit is not None and culprit not in self.out and bool(hand)
         shown = (data.from_seat, data.to_seat, data.penalty_count)
-        _same("penalty_differs", "who draws the penalty card", shown, (caller, culprit, 1))
+        own = (caller, culprit, 1) if is_due else (None, None, 0)
+        _same("penalty_differs", "who draws the penalty card", shown, own)
+        if not is_due:
+            return []
         self.picks += 1
         card = hand[below(self.luck(f"pick/{self.picks}"), len(hand))]
         self.hands[caller].remove(card)

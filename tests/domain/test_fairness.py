@@ -245,6 +245,24 @@ def bigger_stock(export: list[Json]) -> None:
     first(export, "card_drawn", source="stock")["data"]["stock_count"] += 1
 
 
+def stock_with_a_card_less(export: list[Json]) -> None:
+    first(export, "round_dealt")["data"]["stock_count"] -= 1
+
+
+def stock_with_a_card_more_after_a_buy(export: list[Json]) -> None:
+    first(export, "card_bought")["data"]["stock_count"] += 1
+
+
+def buy_of_another_card(export: list[Json]) -> None:
+    wanted = first(export, "buy_requested")["data"]
+    wanted["card"] = another(wanted["card"])
+
+
+def another_forehand(export: list[Json]) -> None:
+    began = first(export, "turn_began")
+    began["seat"] = (began["seat"] + 1) % 4
+
+
 def round_dealt_twice(export: list[Json]) -> None:
     first(export, "round_dealt", number=2)["data"]["number"] = 1
 
@@ -299,6 +317,10 @@ DAVIS: list[tuple[Tampering, Code]] = [
     (meld_that_grows_by_itself, "meld_differs"),
     (draw_by_another_seat, "not_in_turn"),
     (bigger_stock, "stock_count_differs"),
+    (stock_with_a_card_less, "stock_count_differs"),
+    (stock_with_a_card_more_after_a_buy, "stock_count_differs"),
+    (buy_of_another_card, "card_differs"),
+    (another_forehand, "not_in_turn"),
     (round_dealt_twice, "round_out_of_order"),
     (event_left_out, "version_missing"),
     (event_twice, "version_missing"),
