@@ -22,6 +22,8 @@ from infra.settings import Settings
 
 T = TypeVar("T")
 
+UNSAFE = {"fsync": "off"}  # no test pulls the machine's plug
+
 _TEMPLATE = "shanghai_template"
 _numbers = itertools.count(1)
 _until_the_end = ExitStack()
@@ -89,7 +91,7 @@ async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float 
 
 @cache
 def _started() -> Engines:
-    engines = _until_the_end.enter_context(embedded_services())
+    engines = _until_the_end.enter_context(embedded_services(UNSAFE))
     run(_make_template(engines))
     return engines
 

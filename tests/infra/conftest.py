@@ -7,7 +7,7 @@ import pytest
 
 from infra.embedded.engines import Engines, embedded_services
 from infra.settings import Settings
-from tests.engines import anyio_backend, engines, run, settings, settings_of
+from tests.engines import UNSAFE, anyio_backend, engines, run, settings, settings_of
 
 __all__ = ["anyio_backend", "engines", "own_engines", "own_settings", "owner", "settings"]
 
@@ -15,7 +15,7 @@ __all__ = ["anyio_backend", "engines", "own_engines", "own_settings", "owner", "
 @pytest.fixture(scope="module")
 def own_engines() -> Iterator[Engines]:
     """A cluster and a Redis that no other module uses; transaction numbers and barriers are cluster-wide."""
-    with embedded_services() as own:
+    with embedded_services(UNSAFE) as own:
         yield own
 
 

@@ -11,7 +11,7 @@ import pytest
 from infra.embedded.engines import Engines, embedded_services
 from infra.migrations import migrate
 from infra.settings import Settings, environment
-from tests.engines import anyio_backend, run, settings_of
+from tests.engines import UNSAFE, anyio_backend, run, settings_of
 
 __all__ = ["anyio_backend", "engines", "server", "settings", "start"]
 
@@ -20,7 +20,7 @@ Process: TypeAlias = "subprocess.Popen[bytes]"
 
 @pytest.fixture(scope="module")
 def engines() -> Iterator[Engines]:
-    with embedded_services() as own:
+    with embedded_services(UNSAFE) as own:
         run(migrate(own.postgres.url))
         yield own
 
