@@ -12,6 +12,7 @@ from domain.events import Event
 from domain.luck import link
 from domain.options import options_for
 from domain.presets import preset
+from domain.ruleset import Ruleset
 from domain.state import Game, Unopened
 from domain.view import view_for
 
@@ -37,14 +38,18 @@ def at_random(random: Random, share: float = 1.0) -> Player:
 
 
 def whole_game(
-    preset_name: str, players: int, seed: int, player: Player, *, rounds: int | None = None
+    rules: str | Ruleset, players: int, seed: int, player: Player, *, rounds: int | None = None
 ) -> Iterator[tuple[Game, list[Event]]]:
-    """Plays a game to its end, or for some rounds; yields the game after each command and the command's events."""
+    """Plays a game to its end, or for some rounds; yields the game after each command and the command's events.
+
+    rules: a preset's name, or any ruleset.
+    """
     secret = seed.to_bytes(32, "big")
     random = Random(seed)
     state: Unopened | Game = Unopened()
     plans = tuple(SeatPlan("bot", None, "normal") for _ in range(players))
-    opened = OpenGame(f"gam_{seed:026d}", preset(preset_name), Pace(), plans, link(secret, 0).hex())
+    rules = preset(rules) if isinstance(rules, str) else rules
+    opened = OpenGame(f"gam_{seed:026d}", rules, Pace(), plans, link(secret, 0).hex())
     command: TableCommand | None = opened
     moves = 0
     while command is not None:

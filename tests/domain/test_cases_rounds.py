@@ -204,7 +204,7 @@ def test_if_somebody_goes_out_in_every_round_somebody_is_through_in_time(players
         behind = min(range(players), key=lambda seat: t.game.seats[seat].contract)
         out = behind if luck == 0 else random.randrange(players)
         end_round(t, out, down=[out, *(seat for seat in range(players) if random.random() < luck / 10)])
-    assert rounds == enough if luck == 0 else rounds < enough
+    assert rounds == enough if luck == 0 else rounds <= enough
     assert len(winners(t)) >= 1
 
 
