@@ -38,7 +38,7 @@ def test_a_move_looks_the_same_to_all_others_whatever_a_seat_holds(name: str, pl
 def with_another_hand(game: Game, seat: int, random: Random) -> Game:
     """Changes some of the seat's cards for those at the bottom of the stock, which nobody draws next.
 
-    An owed wild must stay in its hand, so such moments are not asked for.
+    A wild that is owed would have to stay in its hand: such moments are left out.
     """
     assert game.round is not None
     hand, stock = list(game.seats[seat].hand), list(game.round.stock)
