@@ -44,17 +44,23 @@ def whole_game(
 
     rules: a preset's name, or any ruleset.
     """
+    return ((game, events) for _, events, game in told_game(rules, players, seed, player, rounds=rounds))
+
+
+def told_game(
+    rules: str | Ruleset, players: int, seed: int, player: Player, *, rounds: int | None = None
+) -> Iterator[tuple[TableCommand, list[Event], Game]]:
+    """Plays as `whole_game` does and yields the commands too."""
     secret = seed.to_bytes(32, "big")
     random = Random(seed)
     state: Unopened | Game = Unopened()
     plans = tuple(SeatPlan("bot", None, "normal") for _ in range(players))
     rules = preset(rules) if isinstance(rules, str) else rules
-    opened = OpenGame(f"gam_{seed:026d}", rules, Pace(), plans, link(secret, 0).hex())
-    command: TableCommand | None = opened
+    command: TableCommand | None = OpenGame(f"gam_{seed:026d}", rules, Pace(), plans, link(secret, 0).hex())
     moves = 0
     while command is not None:
         events, game = unfold(command, state)
-        yield game, events
+        yield command, events, game
         state, moves = game, moves + 1
         assert moves < MOVES_AT_MOST
         command = next_command(game, secret, random, player, rounds)
