@@ -9,8 +9,9 @@ from api.schemas import Components, Schema, described
 from api.shapes import NewGameRequest, NewSeat
 from domain import ruleset
 from domain.commands import Move
+from domain.shown import VisibleData
 from domain.view import DecisionView, RoundView, SeatView, TableView, WaitingForCount, WaitingForSeat
-from domain.visible import KINDS, VisibleData
+from domain.visible import KINDS
 from services.rendering import EventBody, GameBody
 
 NAMES: dict[Any, str] = {

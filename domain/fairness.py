@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from domain import visible as v
+from domain import shown as v
 from domain.fairness_chain import revealed_secrets, wrong_nonces
 from domain.fairness_deal import Luck, Setting, can_be_dealt
 from domain.fairness_report import Code, Finding, Report, ShownEvent
 from domain.fairness_round import Differs, RoundAgain
+from domain.visible import KINDS
 
 
 def check(events: Sequence[ShownEvent]) -> Report:
@@ -211,8 +212,5 @@ def _is_shown_to_its_seat(event: ShownEvent) -> bool:
 
 
 _TYPES: dict[str, type[v.VisibleData]] = {
-    v.KINDS[event]: data
-    for data in v.VisibleData.__args__
-    for event in v.KINDS
-    if data.__name__ == f"{event.__name__}Data"
+    KINDS[event]: data for data in v.VisibleData.__args__ for event in KINDS if data.__name__ == f"{event.__name__}Data"
 }

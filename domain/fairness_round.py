@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import UNSET, Struct, UnsetType
 
-from domain import visible as v
+from domain import shown as v
 from domain.cards import Card, in_deck_order
 from domain.fairness_deal import Luck, deal_again
 from domain.fairness_report import Code

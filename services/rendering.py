@@ -15,9 +15,10 @@ from domain.commands import Pace, Spectators, Visibility
 from domain.decisions import open_decisions
 from domain.events import Passed
 from domain.ruleset import Ruleset
+from domain.shown import SeatChangedData, VisibleData
 from domain.state import Game, Result, Status
 from domain.view import DecisionView, SeatView, View, decisions_of, seat_view, view_for
-from domain.visible import SeatChangedData, VisibleData, kind_of, seat_of, visible_data
+from domain.visible import kind_of, seat_of, visible_data
 from services.due import deadline_of
 from services.ids import public_id
 from services.ports import Accounts, Actor, Recorded

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from domain import visible as v
+from domain import shown as v
 from domain.cards import in_deck_order
 from domain.fairness_deal import Luck, Setting
 from domain.fairness_report import Code
