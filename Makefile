@@ -14,7 +14,7 @@ DATA    ?= data
 RULESET ?= davis
 PLAYERS ?= 4
 SOAK_GAMES   ?= 1000
-SOAK_MINUTES ?= 60
+SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
 .PHONY: help up demo test soak golden check bench bench-engine openapi lock clean
@@ -31,7 +31,7 @@ demo: $(VENV)/installed  ## bots play a game to watch: make demo [RULESET=davis]
 test: $(VENV)/developing  ## all tests, on two cores
 	$(PY) -m pytest -n 2 --dist loadgroup
 
-soak: $(VENV)/developing  ## many games of bots at every table: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=60]
+soak: $(VENV)/developing  ## a night of bots at every table: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=480]
 	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak
 
 golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted

@@ -7,7 +7,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds what a developer may ask for on top of pytest."""
     parser.addoption("--record-golden", action="store_true", help="record the golden files in tests/golden anew")
     parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
-    parser.addoption("--soak-minutes", type=float, default=60, metavar="MINUTES", help="bound of the whole soak")
+    parser.addoption("--soak-minutes", type=float, default=480, metavar="MINUTES", help="bound of the whole soak")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
