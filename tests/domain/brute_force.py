@@ -262,7 +262,7 @@ def _line(rules: Ruleset) -> tuple[list[str], range, int]:
 # The rules compared, by name: the presets, and each switch on its own or with one that it works against.
 
 
-def _sizes(*contracts: str) -> tuple[Contract, ...]:
+def contracts(*contracts: str) -> tuple[Contract, ...]:
     """Reads contracts such as `S3 R7`."""
     kinds: dict[str, MeldKind] = {"S": "set", "R": "run", "A": "run_any_suit", "C": "colour"}
     return tuple(tuple(Part(kinds[p[0]], int(p[1:])) for p in contract.split()) for contract in contracts)
@@ -278,7 +278,7 @@ def compared_rules() -> dict[str, Ruleset]:
         deck=replace(preset("jokers").deck, kind="ten-phases", wilds=("W",)),
         max_wilds=free,
         points=Points({**{str(n): 5 for n in range(1, 10)}, "10": 10, "11": 10, "12": 10, "X": 15, "W": 25}),
-        contracts=_sizes("S3 S3", "S3 A4", "S4 A4", "A7", "A8", "A9", "S4 S4", "C7", "S5 S2", "S5 S3"),
+        contracts=contracts("S3 S3", "S3 A4", "S4 A4", "A7", "A8", "A9", "S4 S4", "C7", "S5 S2", "S5 S3"),
     )
     half, naturals_2 = MaxWilds("not_more_than_naturals"), MaxWilds("min_naturals", 2)
     one, two = MaxWilds("per_meld", 1), MaxWilds("per_meld", 2)
@@ -318,15 +318,17 @@ def compared_rules() -> dict[str, Ruleset]:
         "twos": replace(twos, max_wilds=half),
         "twos-distinct-suits": replace(twos, distinct_set_suits=True),
         "twos-one-no-touch": replace(twos, max_wilds=two, wilds_adjacent=False),
-        "sizes": replace(no_limit, contracts=_sizes("S3 R7", "S3 S3 R5", "S3 R10", "R5 R4", "S4 S3 R4", "R8 R4")),
-        "sizes-exact": replace(no_limit, exact_sizes=True, contracts=_sizes("S4 S3 R5", "R5 R4", "S3 S3 S4")),
-        "sizes-one": replace(preset("davis"), contracts=_sizes("S3 R7", "R5 R4", "S4 S3 R4", "R7 R5")),
+        "sizes": replace(no_limit, contracts=contracts("S3 R7", "S3 S3 R5", "S3 R10", "R5 R4", "S4 S3 R4", "R8 R4")),
+        "sizes-exact": replace(no_limit, exact_sizes=True, contracts=contracts("S4 S3 R5", "R5 R4", "S3 S3 S4")),
+        "sizes-one": replace(preset("davis"), contracts=contracts("S3 R7", "R5 R4", "S4 S3 R4", "R7 R5")),
         "ten-phases": phases,
         "ten-phases-half": replace(phases, max_wilds=half),
-        "any-suit-ace": replace(no_limit, contracts=_sizes("A7", "A4 A4", "S3 A4", "S3 A4 A4")),
-        "extra-melds": replace(no_limit, extra_melds=True, contracts=_sizes("S3 R4", "S3 S3 S3", "R4 R4", "S3 S3 R4")),
-        "extra-melds-davis": replace(preset("davis"), extra_melds=True, contracts=_sizes("S3 R4", "S3 S3", "R4")),
-        "odd": replace(no_limit, contracts=_sizes("C7 S3", "A4 R4", "C5 R4", "C5 C5", "S3 A4 R4")),
+        "any-suit-ace": replace(no_limit, contracts=contracts("A7", "A4 A4", "S3 A4", "S3 A4 A4")),
+        "extra-melds": replace(
+            no_limit, extra_melds=True, contracts=contracts("S3 R4", "S3 S3 S3", "R4 R4", "S3 S3 R4")
+        ),
+        "extra-melds-davis": replace(preset("davis"), extra_melds=True, contracts=contracts("S3 R4", "S3 S3", "R4")),
+        "odd": replace(no_limit, contracts=contracts("C7 S3", "A4 R4", "C5 R4", "C5 C5", "S3 A4 R4")),
     }
 
 

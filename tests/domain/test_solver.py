@@ -10,10 +10,10 @@ from domain.cards import Hand, in_deck_order
 from domain.lay_down import read_lay_down
 from domain.meld import NewMeld
 from domain.presets import preset, ruleset_with
-from domain.ruleset import Contract, Part, Ruleset
+from domain.ruleset import Contract, MaxWilds, Part, Ruleset
 from domain.scoring import hand_points, points_of
 from domain.solver import LayDown, best_lay_down, lay_down_candidates
-from tests.domain.brute_force import compare, compared_rules, difference
+from tests.domain.brute_force import compare, compared_rules, contracts, difference
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}})
@@ -103,6 +103,12 @@ def test_a_wild_without_room_takes_the_place_of_a_cheap_card() -> None:
     assert found.points == 5, "a joker counts 50, so a cheap card is left instead"
 
 
+def test_a_card_wanted_by_a_set_and_a_run_lies_where_no_wild_may() -> None:
+    half = replace(FREE, max_wilds=MaxWilds("not_more_than_naturals"))
+    found = best("5C 5H 4H 6H 7H JK JK", SET_AND_RUN, half)
+    assert written(found) == ["5C 5H JK(5)", "4H JK(5H) 6H 7H"]
+
+
 def test_twos_are_themselves_where_they_can_be() -> None:
     found = best("AS 2S 3S 4S 2H 2D 2C 9C", SET_AND_RUN, BLACK_TWOS)
     assert "AS 2S 3S 4S" in written(found)
@@ -171,6 +177,32 @@ def test_points_go_by_face_before_rank_and_by_the_tables_in_use() -> None:
     assert hand_points(hand_of("2H 2S"), BLACK_TWOS) == 2 + 25
     tables = replace(BLACK_TWOS, points=replace(BLACK_TWOS.points, use=("wild_two_20", "ace_14", "faces_11_13")))
     assert [points_of(card, tables) for card in ("2S", "2H", "AC", "QD", "TD")] == [20, 2, 14, 12, 10]
+
+
+@pytest.mark.parametrize(
+    ("name", "contract", "hand"),
+    [
+        ("no-limit", "R4 R4 R4", "3S 4S 5S 5S 6S 6S 7S 8S 2S JK JK JK"),  # two copies wanted by three runs
+        ("half", "S3 R4", "9C QC 7D 8D 9D TD JD 4H JK JK"),  # a nine leaves its run for the set, a joker lies there
+        ("naturals-2", "S3 S3 R4", "7D 7D 8D 9D 9D TD 7H 7S JK JK"),
+        ("half-separate-no-touch", "R4 R4", "2H 3H 3H 4H 4H AH AH JK JK JK JK"),  # no joker fits on, but in
+        ("jokers", "S3 S3 S3", "TC TD TD TH TH TS JK JK JK"),  # three sets of one rank, a joker in each
+        ("two-a-meld", "S3 S3 S3", "2C 2D 2D 2S 2S JK JK JK JK"),
+        (
+            "no-limit-high-separate",
+            "R4 R4",
+            "3S 4S 7S 8S 9S JS AS AS JK JK JK JK",
+        ),  # where the last joker joins nothing
+        ("black-twos-separate", "R4 R4 R4", "2C 2C 3D 4D 6D 9D TD JD QD 5H 6H 7H 8H 2S"),
+        (
+            "black-twos-distinct-suits",
+            "S3 S3 R4",
+            "2C 2C 3C 3D 2H 2H 3H 4H 5H 2S 2S 3S",
+        ),  # a two is never wild among twos
+    ],
+)
+def test_hands_that_misled_a_solver_are_laid_right(name: str, contract: str, hand: str) -> None:
+    assert difference(hand_of(hand), contracts(contract)[0], compared_rules()[name]) is None
 
 
 @pytest.mark.parametrize("name", compared_rules())
