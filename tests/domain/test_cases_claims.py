@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain import events as e
+from domain.bots import choose
 from domain.commands import (
     ActForSeat,
     Answer,
@@ -333,6 +334,14 @@ def test_answers_that_are_no_answer_to_the_question_are_refused() -> None:
         assert t.refusal(CLARA, move) == NotYourTurn(CLARA, BORIS)
     for other in (Buy("7H"), Pass(), Discard("QC")):
         assert t.refusal(BORIS, other) == IllegalMove("must_draw")
+
+
+def test_a_bot_that_is_down_lets_a_joker_go() -> None:
+    t = open_discard("jokers", FOUR, "JK", down=[CLARA])
+    decision = t.decision(CLARA)
+    assert decision is not None
+    assert Buy("JK") in t.options(CLARA)
+    assert choose(view_for(t.game, CLARA), decision.decision_id, t.game.rules, "normal") == Pass()
 
 
 def test_a_card_that_ends_the_round_opens_no_window() -> None:

@@ -80,6 +80,20 @@ def test_only_a_player_who_is_down_swaps_in_turn_and_after_the_draw() -> None:
     assert before_the_draw.refusal(CLARA, swap) == NotYourTurn(CLARA, BORIS)
 
 
+def test_a_wild_may_be_swapped_in_the_very_turn_of_going_down_unless_adding_waits_for_the_next() -> None:
+    run, hand = meld(BORIS, "run", "2H 3H JK(4H) 5H"), "7C 7D 7S 9C 9D 9S 4H KC"
+    down = lay_down(("set", "7C 7D 7S"), ("set", "9C 9D 9S"))
+    swap = SwapWild("m1", "JK", as_="4H", card="4H")
+    t = swapping(hand, run, down=[BORIS])
+    t.answer(ANNA, down)
+    t.answer(ANNA, swap)
+    assert t.hand(ANNA) == ("KC", "JK")
+    later = swapping(hand, run, down=[BORIS], overrides={**ANYONES, "lay_off": "later_turn"})
+    later.answer(ANNA, down)
+    assert later.refusal(ANNA, swap) == IllegalMove("later_turn")
+    assert swap not in later.options(ANNA)
+
+
 def test_a_natural_by_its_own_face_cannot_be_swapped_out() -> None:
     run, queens = meld(BORIS, "run", "AS 2S 3S 4S"), meld(CLARA, "set", "QH QD QC")
     t = swapping("2S KD KC", run, queens, preset="black-twos", overrides={})
