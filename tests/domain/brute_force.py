@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from domain.cards import Card, Hand, deck_list, in_deck_order
 from domain.lay_down import read_lay_down
 from domain.meld import NewMeld
-from domain.presets import preset
+from domain.presets import preset, preset_names
 from domain.refusals import Refused
-from domain.ruleset import Contract, MaxWilds, MeldKind, Part, Points, Ruleset
+from domain.ruleset import Contract, MaxWilds, MeldKind, Part, Ruleset
 from domain.solver import LayDown, best_lay_down, lay_down_candidates
 
 FRENCH = "A23456789TJQK"
@@ -270,22 +270,13 @@ def contracts(*contracts: str) -> tuple[Contract, ...]:
 
 def compared_rules() -> dict[str, Ruleset]:
     """Gives the rule sets to compare."""
-    free, no_limit = MaxWilds(), replace(preset("jokers"), max_wilds=MaxWilds())
+    no_limit = replace(preset("jokers"), max_wilds=MaxWilds())
     twos = replace(no_limit, deck=replace(no_limit.deck, wilds=("JK", "2C", "2D", "2H", "2S")))
     blacks = preset("black-twos")
-    phases = replace(
-        preset("jokers"),
-        deck=replace(preset("jokers").deck, kind="ten-phases", wilds=("W",)),
-        max_wilds=free,
-        points=Points({**{str(n): 5 for n in range(1, 10)}, "10": 10, "11": 10, "12": 10, "X": 15, "W": 25}),
-        contracts=contracts("S3 S3", "S3 A4", "S4 A4", "A7", "A8", "A9", "S4 S4", "C7", "S5 S2", "S5 S3"),
-    )
     half, naturals_2 = MaxWilds("not_more_than_naturals"), MaxWilds("min_naturals", 2)
     one, two = MaxWilds("per_meld", 1), MaxWilds("per_meld", 2)
     return {
-        "davis": preset("davis"),
-        "jokers": preset("jokers"),
-        "black-twos": blacks,
+        **{name: preset(name) for name in preset_names()},
         "no-limit": no_limit,
         "no-limit-low": replace(no_limit, ace="low"),
         "no-limit-high-separate": replace(no_limit, ace="high", separate_runs=True),
@@ -321,8 +312,7 @@ def compared_rules() -> dict[str, Ruleset]:
         "sizes": replace(no_limit, contracts=contracts("S3 R7", "S3 S3 R5", "S3 R10", "R5 R4", "S4 S3 R4", "R8 R4")),
         "sizes-exact": replace(no_limit, exact_sizes=True, contracts=contracts("S4 S3 R5", "R5 R4", "S3 S3 S4")),
         "sizes-one": replace(preset("davis"), contracts=contracts("S3 R7", "R5 R4", "S4 S3 R4", "R7 R5")),
-        "ten-phases": phases,
-        "ten-phases-half": replace(phases, max_wilds=half),
+        "ten-phases-half": replace(preset("ten-phases"), max_wilds=half),
         "any-suit-ace": replace(no_limit, contracts=contracts("A7", "A4 A4", "S3 A4", "S3 A4 A4")),
         "extra-melds": replace(
             no_limit, extra_melds=True, contracts=contracts("S3 R4", "S3 S3 S3", "R4 R4", "S3 S3 R4")
@@ -334,9 +324,7 @@ def compared_rules() -> dict[str, Ruleset]:
 
 def random_hand(rng: random.Random, contract: Contract, rules: Ruleset) -> Hand:
     """Deals a hand: at random, or around melds that nearly meet the contract, often of few suits and with wilds."""
-    deck = list(deck_list(rules.deck.kind, 2, max(4, rules.deck.sizes[3].jokers if "JK" in rules.deck.wilds else 0)))
-    if "JK" not in rules.deck.wilds:
-        deck = [card for card in deck if card != "JK"]
+    deck = list(deck_list(rules.deck.kind, 2, 4 if "JK" in rules.deck.wilds else 0))
     rng.shuffle(deck)
     wilds = [card for card in deck if card in rules.deck.wilds]
     least = sum(part.size for part in contract)
