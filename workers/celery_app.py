@@ -11,6 +11,7 @@ import celery.worker.request
 import redis
 from celery import Celery, bootsteps, signals
 from celery.worker.consumer import Consumer
+from celery.worker.state import maybe_shutdown
 
 from infra.jobs import TASK, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
@@ -59,7 +60,7 @@ class ReconnectingConsumer(Consumer):  # type: ignore[misc]
             interval_start=_RECONNECT_S,
             interval_step=_RECONNECT_S,
             interval_max=_RECONNECT_AT_MOST_S,
-            callback=_stop_if_told,
+            callback=maybe_shutdown,
         )
 
 
@@ -125,9 +126,3 @@ def _serve(app: Celery, settings: Settings) -> None:
     app.task(tend, name=TASK, Request="workers.celery_app:Request")
     signals.worker_process_init.connect(begin, weak=False)
     signals.worker_process_shutdown.connect(end, weak=False)
-
-
-def _stop_if_told() -> None:
-    from celery.worker.state import maybe_shutdown
-
-    maybe_shutdown()
