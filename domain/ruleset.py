@@ -29,7 +29,10 @@ class DeckSize(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Deck(Struct, frozen=True, forbid_unknown_fields=True):
-    """The cards of a game. `sizes` is by exact player number; `wilds` lists the faces that may stand for others."""
+    """The cards of a game. `sizes` is by exact player number.
+
+    wilds: the faces that may stand for others; a whole rank may be named for its faces where rules are written.
+    """
 
     kind: DeckKind = "french"
     sizes: dict[int, DeckSize] = {}
