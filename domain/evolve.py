@@ -111,7 +111,8 @@ def _before_rounds(game: Game, event: GameEvent) -> Game:
         case e.NoncesAsked():
             return replace(game, nonces_asked_at=game.version)
         case e.NonceRevealed(seat, nonce):
-            return replace(game, seats=seats_with(game, seat, nonce=nonce))
+            revealed = replace(game.seats[seat], nonce=nonce)
+            return replace(game, seats=seats_with(game.seats, seat, revealed))
         case e.NoncesDropped(emptied):
             kept = tuple(
                 Seat() if number in emptied else replace(seat, nonce_commitment=None, nonce=None)
@@ -127,16 +128,17 @@ def _before_rounds(game: Game, event: GameEvent) -> Game:
 
 
 def _seat_changed(game: Game, event: e.SeatChanged) -> Game:
-    seats = seats_with(
-        game,
-        event.seat,
+    before = game.seats[event.seat]
+    seat = replace(
+        before,
         controller=event.controller,
         player_id=event.player_id,
         level=event.level,
         passes_round=False,
         out=event.reason == "out",
-        nonce_commitment=event.nonce_commitment or game.seats[event.seat].nonce_commitment,
+        nonce_commitment=event.nonce_commitment or before.nonce_commitment,
     )
+    seats = seats_with(game.seats, event.seat, seat)
     round_ = game.round
     if event.reason != "out" or round_ is None or round_.window is None:
         return replace(game, seats=seats)

@@ -70,8 +70,9 @@ def discardable(game: Game, round_: Round, seat: int) -> list[Card]:
     """Lists the faces that may be discarded, each once, in the hand's order."""
     if round_.now.owed is not None or why_last_card_stays(game, seat):
         return []
-    stays = must_not_return(game, round_, seat)
-    return [card for card in dict.fromkeys(game.seats[seat].hand) if card != stays]
+    faces = dict.fromkeys(game.seats[seat].hand)
+    faces.pop(must_not_return(game, round_, seat) or "", None)
+    return list(faces)
 
 
 def why_last_card_stays(game: Game, seat: int) -> Reason | None:
