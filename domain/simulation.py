@@ -25,9 +25,8 @@ from domain.commands import (
     TableCommand,
 )
 from domain.dealing import next_round_number
-from domain.decide import decide
+from domain.decide import unfold
 from domain.decisions import Decision, open_decisions
-from domain.evolve import fold
 from domain.luck import below, link, words
 from domain.ruleset import Ruleset
 from domain.state import Game, State, Unopened
@@ -112,14 +111,12 @@ def play(rules: Ruleset, levels: Sequence[Level], seed: int, player: Player) -> 
     state: State = Unopened()
     command: TableCommand = OpenGame(game_id, rules, Pace(), plans, link(secret, 0).hex())
     for _ in range(MOVES_AT_MOST):
-        events = tuple(decide(command, state))
-        state = fold(events, state)
-        assert isinstance(state, Game)
-        yield Step(command, events, state)
-        following = _next_command(state, secret, order, player)
+        events, game = unfold(command, state)
+        yield Step(command, tuple(events), game)
+        following = _next_command(game, secret, order, player)
         if following is None:
             return
-        command = following
+        state, command = game, following
     raise EndlessGame(f"after {MOVES_AT_MOST} moves")
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from domain.commands import TableCommand
-from domain.decide import decide
+from domain.decide import unfold
 from domain.events import Passed
 from domain.evolve import evolve
 from domain.refusals import Refused
@@ -108,13 +108,13 @@ class Draft:
 
         What follows from a pass is the table's doing: its actor would tell which seat has passed.
         """
-        for ordinal, event in enumerate(decide(command, self.state)):
-            self.state = evolve(self.state, event)
-            round_ = self.game.round
-            number = None if round_ is None else round_.number
+        events, game = unfold(command, self.state)
+        number = None if game.round is None else game.round.number
+        for ordinal, event in enumerate(events):
             self.events.append(NewEvent(event, actor, number, command_id, ordinal))
             if isinstance(event, Passed):
                 actor = "table"
+        self.state = game
 
 
 Plan = Callable[[Draft], None]
