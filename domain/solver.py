@@ -18,6 +18,7 @@ from domain.solver_plain import plain_search
 from domain.solver_plan import Aim, Plan
 
 _MOST = 6  # candidates; more are of no use to a player
+_MOST_PLANS = 100  # of a ruleset: a contract decoded again is another object
 
 
 class LayDown(Struct, frozen=True):
@@ -82,9 +83,13 @@ def _keeping_one(hand: Hand, contract: Contract, rules: Ruleset) -> list[LayDown
 
 def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> list[LayDown]:
     plans = _plans(rules)
-    plan = plans.get((contract, aim))
-    if plan is None:
-        plan = plans[contract, aim] = plan_for(meld_rules(rules), contract, (), points_by_face(rules), aim)
+    known = plans.get((id(contract), aim))  # the contract kept beside the plan makes the id its own
+    if known is None:
+        if len(plans) >= _MOST_PLANS:
+            plans.clear()
+        plan = plan_for(meld_rules(rules), contract, (), points_by_face(rules), aim)
+        known = plans[id(contract), aim] = (contract, plan)
+    plan = known[1]
     found = _found(hand, plan, most)
     if found and plan.knobs.extra_kinds:
         found += _with_extra_melds(hand, plan, most)
@@ -92,7 +97,7 @@ def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: i
     return [_lay_down(one, hand, rules) for one in found[:most]]
 
 
-def _no_plans(_: Ruleset) -> dict[tuple[Contract, Aim], Plan]:
+def _no_plans(_: Ruleset) -> dict[tuple[int, Aim], tuple[Contract, Plan]]:
     return {}
 
 

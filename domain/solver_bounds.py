@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from domain.cards import Card, Hand
 from domain.solver_plan import OwnPlace, Plan, WildWay
-from domain.solver_runs import ENDLESS, FIELD, RANK_MASK, Ask
+from domain.solver_terms import ENDLESS, FIELD, RANK_MASK, Ask
 
 
 class Cards(NamedTuple):
@@ -81,27 +81,45 @@ def least_wilds_for_sets(cards: Cards, plan: Plan) -> int:
     return ENDLESS
 
 
+_NO_ASKS: tuple[list[tuple[int, Ask]], int] = ([], 0)
+
+
 def asks_for_runs(cards: Cards, plan: Plan, wilds: int) -> tuple[list[tuple[int, Ask]], int] | None:
     """Gives the questions to the suits that could hold runs, and a number of wilds that all runs need at least.
 
     None where the runs cannot be laid.
     """
-    number = len(plan.run_list)
+    if not plan.run_list:
+        return _NO_ASKS
+    number, facts = len(plan.run_list), plan.run_plan.facts
     budget = min(wilds, plan.limits.cap * number)
-    in_suits = [plan.facts(held).least for held in cards.blocks]
-    least = [0] + [ENDLESS] * number
-    for in_suit in in_suits:
-        if in_suit[1] <= budget:
-            for runs in range(number, 0, -1):
-                least[runs] = min([least[runs - here] + in_suit[here] for here in range(runs + 1)])
-    if least[number] > budget:
+    in_suits = [(block, facts(held).least) for block, held in enumerate(cards.blocks)]
+    in_suits = [one for one in in_suits if one[1][1] <= budget]
+    least = _least_wilds(number, [bounds for _, bounds in in_suits])
+    if least > budget:
         return None
     asks = []
-    for block, in_suit in enumerate(in_suits):
-        most = sum([bound <= budget for bound in in_suit]) - 1
-        if most:
-            asks.append((block, _ask(plan, cards.blocks[block], budget, most)))
-    return asks, least[number]
+    for block, bounds in in_suits:
+        most = sum([bound <= budget for bound in bounds]) - 1
+        asks.append((block, _ask(plan, cards.blocks[block], budget, most)))
+    return asks, least
+
+
+def _least_wilds(number: int, in_suits: list[tuple[int, ...]]) -> int:
+    """Shares so many runs out to suits so that they need the fewest wilds; each suit says what 0, 1, 2 … need."""
+    if not in_suits:
+        return ENDLESS
+    if number == 1:
+        return min(in_suits, key=_for_one_run)[1]
+    least = [0] + [ENDLESS] * number
+    for bounds in in_suits:
+        for runs in range(number, 0, -1):
+            least[runs] = min([least[runs - here] + bounds[here] for here in range(runs + 1)])
+    return least[number]
+
+
+def _for_one_run(bounds: tuple[int, ...]) -> int:
+    return bounds[1]
 
 
 def ranks_that_need_sets(cards: Cards, plan: Plan, asks: list[tuple[int, Ask]]) -> set[int] | None:
@@ -110,7 +128,7 @@ def ranks_that_need_sets(cards: Cards, plan: Plan, asks: list[tuple[int, Ask]]) 
     None where no set could be: with fewer cards in their own place the same would be found.
     """
     most = dict.fromkeys(range(plan.blocks), 0) | {block: ask.most for block, ask in asks}
-    places_of = plan.ranks_of_places.count
+    places_of = plan.run_plan.ranks_of_places.count
     needed = {own.rank for own in cards.own if own.number > most[own.block] * min(2, places_of(own.rank))}
     return None if needed and not plan.set_list else needed
 
@@ -119,14 +137,14 @@ def _ask(plan: Plan, held: int, budget: int, most: int) -> Ask:
     """Decides whether wilds may stand in for naturals at hand, and whether one not needed here finds another place.
 
     A run can take one wild more at an end, unless it ends where the suit does, would join the next run of the suit,
-    or would touch a wild. A set always can, within the limit.
+    or would touch a wild. A set always can, within the limit, but for cards that would be in it twice.
     """
     knobs, limits = plan.knobs, plan.limits
     joins = knobs.separate_runs and most > 1
-    full = plan.facts(held).ranks + budget >= knobs.longest - (most - 1 if joins else 0)
+    full = plan.run_plan.facts(held).ranks + budget >= knobs.longest - (most - 1 if joins else 0)
     if knobs.exact_sizes:
         replace, spare = True, False
-    elif limits.half:
+    elif limits.half or (limits.cap >= ENDLESS and plan.sets_refuse_wilds):
         replace, spare = full or joins or not knobs.wilds_adjacent, False
     elif limits.cap >= ENDLESS:
         spare = bool(plan.set_list) or not (full or not knobs.wilds_adjacent)

@@ -6,9 +6,9 @@ from domain.cards import Hand
 from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets, ranks_that_need_sets
 from domain.solver_groups import Groups, GroupSearch, SetOption, ranks_for_sets, set_options
 from domain.solver_plan import Plan
-from domain.solver_runs import USED_BITS, USED_SHIFT, Ask, Table
 from domain.solver_sets import Sharing
 from domain.solver_suits import suit_table
+from domain.solver_terms import USED_BITS, USED_SHIFT, Ask, Table
 
 MOST_WORK = 2_000  # choices of set ranks and of own places; hands of the presets have some dozens
 INEXACT_WORK = 1_000  # a suit whose own budget was used up
@@ -76,29 +76,30 @@ _Rows: TypeAlias = dict[int, _Row]  # by runs and copies used, as in a table
 
 
 _NO_RUNS: _Rows = {0: {0: (0, None)}}
+_NONE = Choices(0)
 
 
 def choices(hand: Hand, plan: Plan, most: int) -> Choices:
     """Finds the best few choices; none where the contract cannot be met."""
-    found = Choices(most)
+    found: Choices | None = None
     for cards in as_counts(hand, plan):
-        found.work()
-        if found.is_spent:
-            break
         wilds = len(cards.wilds)
         if plan.set_list:
             wilds -= least_wilds_for_sets(cards, plan)
-        if wilds < 0:
+        asked = asks_for_runs(cards, plan, wilds) if wilds >= 0 else None
+        if asked is None:
             continue
+        found = found or Choices(most)
+        found.work()
+        if found.is_spent:
+            break
         if not plan.run_list:
             _choose_sets(cards, plan, found)
             continue
-        asked = asks_for_runs(cards, plan, wilds)
-        if asked is not None:
-            needed = ranks_that_need_sets(cards, plan, asked[0])
-            if needed is not None:
-                _choose_with_runs(cards, plan, asked[0], len(cards.wilds) - asked[1], needed, found)
-    return found
+        needed = ranks_that_need_sets(cards, plan, asked[0])
+        if needed is not None:
+            _choose_with_runs(cards, plan, asked[0], len(cards.wilds) - asked[1], needed, found)
+    return found or _NONE
 
 
 def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
@@ -107,7 +108,18 @@ def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
     def visit(groups: Groups) -> None:
         _conclude(cards, plan, [], groups, _NO_RUNS, found)
 
-    GroupSearch(plan, ranks_for_sets(cards, plan, wilds), wilds, lambda: found.floor - above, visit).run()
+    def visit_plain(groups: Groups) -> None:
+        worth = sum([one.worth for one, _ in groups]) + above
+        found.add(Choice(worth, cards, groups, (), 0, wilds, ()))
+
+    all_laid = plan.room_for_wilds >= wilds and not plan.limits.half and not plan.by_face
+    GroupSearch(
+        plan,
+        ranks_for_sets(cards, plan, wilds),
+        wilds,
+        lambda: found.floor - above,
+        visit_plain if all_laid else visit,
+    ).run()
 
 
 def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: set[int], found: Choices) -> None:
@@ -131,7 +143,7 @@ def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: 
             return
         found.work()
         kept = sum([1 << one.rank for one, _ in groups])
-        asks_now = [(block, ask._replace(kept=kept & plan.facts(ask.cards).present)) for block, ask in asks]
+        asks_now = [(block, ask._replace(kept=kept & plan.run_plan.facts(ask.cards).present)) for block, ask in asks]
         rows_now = rows if asks_now == asks else _merged(plan, asks_now, found)
         _conclude(cards, plan, asks_now, groups, rows_now, found)
 
@@ -142,7 +154,7 @@ def _merged(plan: Plan, asks: Asks, found: Choices) -> _Rows:
     """Merges the tables of the suits: runs, wilds and used copies add up."""
     rows: _Rows = {0: {0: (0, None)}}
     for place, (block, ask) in enumerate(asks):
-        table, exact = suit_table(plan, block, ask)
+        table, exact = suit_table(plan.run_plan, block, ask)
         if not exact:
             found.exact = False
             found.work(INEXACT_WORK)

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 from domain.cards import rank_of
 from domain.solver_bounds import Cards
 from domain.solver_plan import Plan
-from domain.solver_runs import ENDLESS, FIELD, RANK_MASK, USED_BITS, Wanted
 from domain.solver_sets import Sharing, sharings, wilds_for
+from domain.solver_terms import ENDLESS, FIELD, RANK_MASK, USED_BITS, Wanted
 
 _USED_MASK = (1 << USED_BITS) - 1
 

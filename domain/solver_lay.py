@@ -11,9 +11,9 @@ from domain.readings import RUNS, Reading, natural_if_own, own_role, role
 from domain.ruleset import MeldKind
 from domain.solver_choice import Choice
 from domain.solver_plan import Plan
-from domain.solver_runs import FIELD, RANK_MASK, FoundRun, Wanted
 from domain.solver_sets import Share, shared_out, wilds_for
 from domain.solver_suits import runs_of
+from domain.solver_terms import FIELD, RANK_MASK, FoundRun, Wanted
 
 _Mixed: TypeAlias = defaultdict[str, list[Placed]]  # by rank, the naturals left
 
@@ -35,7 +35,7 @@ def laid_out(choice: Choice, hand: Hand, plan: Plan) -> LaidMelds:
     blocks = list(choice.cards.blocks)  # the naturals left
     runs: list[_Open] = []
     for block, ask, path in choice.runs:
-        runs += [_run(run, block, blocks, mixed, plan) for run in runs_of(plan, ask, path)]
+        runs += [_run(run, block, blocks, mixed, plan) for run in runs_of(plan.run_plan, ask, path)]
     surplus = choice.wilds_in_all - choice.wilds_in_runs
     sets = _sets(choice, surplus, blocks, mixed, plan) if choice.groups else []
     if surplus:
@@ -139,7 +139,7 @@ def _has_room(run: _Open, first: int, runs: list[_Open], plan: Plan) -> bool:
     knobs, after = plan.knobs, first + len(run.cards) + 1
     if not knobs.wraps and (first < knobs.lowest or after - 1 > knobs.highest):
         return False
-    if not plan.run_rules.separate:
+    if not plan.run_plan.rules.separate:
         return True
     others = [(o.first, o.first + len(o.cards)) for o in runs if o is not run and o.value == run.value]
     ring = len(knobs.ranks) if knobs.wraps else 100

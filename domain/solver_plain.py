@@ -14,9 +14,10 @@ from domain.meld import Placed
 from domain.readings import Reading, fault_of, natural_if_own, own_role, role
 from domain.ruleset import MeldKind
 from domain.solver_plan import Plan
-from domain.solver_runs import Wanted
+from domain.solver_terms import Wanted
 
-_BUDGET = 50_000  # melds tried, about a second
+_BUDGET = 20_000  # steps of the search with a usual hand, below a second
+_USUAL = 12  # cards; a bigger hand has dearer steps and gets fewer, so that no table can hold up a process
 
 
 @dataclass
@@ -25,14 +26,19 @@ class _Search:
 
     plan: Plan
     most: int
-    budget: int = _BUDGET
+    budget: int
     found: dict[Hand, tuple[int, LaidMelds]] = field(default_factory=dict)
     best: int = -1
+
+    def may_go_on(self) -> bool:
+        """Charges one step; false when the budget is used up."""
+        self.budget -= 1
+        return self.budget > 0
 
 
 def plain_search(hand: Hand, plan: Plan, most: int) -> tuple[list[tuple[int, LaidMelds]], bool]:
     """Gives the best few lay-downs with their worth, and whether all were tried."""
-    search = _Search(plan, most)
+    search = _Search(plan, most, budget=_BUDGET * _USUAL**3 // max(_USUAL, len(hand)) ** 3)
     exact = plan.knobs.exact_sizes
     parts: list[tuple[MeldKind, Wanted]] = [(part.kind, Wanted(part.size, exact)) for part in plan.contract]
     parts += [(part.kind, Wanted(part.size, exact=False)) for part in plan.extra]
@@ -54,8 +60,7 @@ def _lay(
         return
     kind, wanted = parts[0]
     for gain, cards in _dearest_first(search, left, kind, wanted):
-        search.budget -= 1
-        if search.budget <= 0:
+        if not search.may_go_on():
             return
         if not any(fault_between((kind, cards), other, search.plan.knobs) for other in laid):
             after = left - Counter([placed.card for placed in cards])
@@ -65,9 +70,8 @@ def _lay(
 def _dearest_first(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> list[tuple[int, Reading]]:
     make = _runs if kind in ("run", "run_any_suit") else _alike
     found: dict[Reading, int] = {}
-    for cards in make(search.plan, left, kind, wanted):
-        search.budget -= 1
-        if search.budget <= 0:
+    for cards in make(search, left, kind, wanted):
+        if not search.may_go_on():
             break
         if fault_of(kind, cards, search.plan.knobs, first_laying=True) is None:
             found.setdefault(cards, _worth(search.plan, (placed.card for placed in cards)))
@@ -78,42 +82,54 @@ def _worth(plan: Plan, cards: Iterator[Card]) -> int:
     return sum(plan.worth[card] for card in cards)
 
 
-def _alike(plan: Plan, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
-    wilds_in = plan.knobs.wilds
-    for value in plan.knobs.ranks if kind == "set" else plan.knobs.suits:
+def _alike(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
+    knobs = search.plan.knobs
+    for value in knobs.ranks if kind == "set" else knobs.suits:
         own = [card for card in left.elements() if own_role(kind, card) == value]
-        wilds = [card for card in left.elements() if card in wilds_in and own_role(kind, card) != value]
+        wilds = [card for card in left.elements() if card in knobs.wilds and own_role(kind, card) != value]
         sizes = range(wanted.size, (wanted.size if wanted.exact else len(own) + len(wilds)) + 1)
         for size in reversed(sizes):
             for wild in range(min(len(wilds), size) + 1):
                 if size - wild > len(own):
                     continue
-                for naturals in dict.fromkeys(combinations(own, size - wild)):
-                    for others in dict.fromkeys(combinations(wilds, wild)):
+                for naturals in _choices(search, own, size - wild):
+                    for others in _choices(search, wilds, wild):
                         yield (*map(Placed, naturals), *(Placed(card, value) for card in others))
 
 
-def _runs(plan: Plan, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
-    knobs = plan.knobs
+def _choices(search: _Search, cards: list[Card], count: int) -> Iterator[tuple[Card, ...]]:
+    """Lists the different ways to take so many of the cards."""
+    seen = set()
+    for chosen in combinations(cards, count):
+        if not search.may_go_on():
+            return
+        if chosen not in seen:
+            seen.add(chosen)
+            yield chosen
+
+
+def _runs(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> Iterator[Reading]:
+    knobs = search.plan.knobs
     for suit in knobs.suits if kind == "run" else ("",):
         for first in range(knobs.lowest, knobs.highest + 1):
             last = first + knobs.longest - 1 if knobs.wraps else knobs.highest
             ranks = [knobs.rank_at(place) for place in range(first, last + 1)]
             longest = wanted.size if wanted.exact else len(ranks)
-            for cards in _filled(plan, left, [(kind, rank, suit) for rank in ranks[:longest]]):
+            for cards in _filled(search, left, [(kind, rank, suit) for rank in ranks[:longest]]):
                 if len(cards) >= wanted.size:
                     yield cards
 
 
-def _filled(plan: Plan, left: Counter[Card], places: list[tuple[MeldKind, str, str]]) -> Iterator[Reading]:
+def _filled(search: _Search, left: Counter[Card], places: list[tuple[MeldKind, str, str]]) -> Iterator[Reading]:
     """Fills places from the first on as far as cards go, longest first; yields every beginning of it too."""
-    if places:
+    if places and search.may_go_on():
         kind, rank, suit = places[0]
-        suits = suit or plan.knobs.suits
+        knobs = search.plan.knobs
+        suits = suit or knobs.suits
         own = [card for card in left if left[card] and rank_of(card) == rank and suit_of(card) in tuple(suits)]
-        wilds = [card for card in left if left[card] and card in plan.knobs.wilds and card not in own]
+        wilds = [card for card in left if left[card] and card in knobs.wilds and card not in own]
         for card in own + wilds:
             placed = Placed(card) if card in own else Placed(card, role(kind, rank, suit))
-            for others in _filled(plan, left - Counter([card]), places[1:]):
+            for others in _filled(search, left - Counter([card]), places[1:]):
                 yield (natural_if_own(kind, placed), *others)
     yield ()

@@ -12,31 +12,10 @@ from domain.cards import FACES, Card, rank_of, suit_of
 from domain.meld import Placed
 from domain.meld_rules import MeldRules
 from domain.ruleset import Contract, MeldKind
-from domain.solver_runs import (
-    CLASS_BITS,
-    ENDLESS,
-    FIELD,
-    RANK_MASK,
-    Limits,
-    RunGraph,
-    RunRules,
-    Table,
-    Wanted,
-    run_graph,
-)
+from domain.solver_run_plan import Shape, run_plan
+from domain.solver_terms import CLASS_BITS, ENDLESS, FIELD, Limits, Wanted
 
 Aim: TypeAlias = Literal["points", "cards"]
-
-MOST_REMEMBERED = 100_000  # suits; about 200 bytes each
-
-
-class Facts(NamedTuple):
-    """What is seen of a suit at once: cards, ranks (as bits too), and how many wilds no, one, two … runs need."""
-
-    cards: int
-    ranks: int
-    present: int
-    least: tuple[int, ...]
 
 
 class OwnPlace(NamedTuple):
@@ -73,10 +52,8 @@ class Plan:
         self._read_contract()
         self._read_faces(points, aim)
         self.odd = self._is_odd(kinds)
-        self._facts: dict[int, Facts] = {}
-        self._gaps: dict[int, int] = {}
-        self._graphs: dict[tuple[int, int], RunGraph] = {}
-        self.tables: dict[tuple[int, tuple[int, ...]], tuple[Table, bool]] = {}
+        shape = Shape(knobs, self.run_kind, self.runs, self.limits, self.by_face)
+        self.run_plan = run_plan(shape, tuple(map(tuple, self.weights)))
 
     def _read_contract(self) -> None:
         self.sets, self.runs = self._classes(self.set_kind), self._classes(self.run_kind)
@@ -98,8 +75,6 @@ class Plan:
         self.room_for_wilds = min(ENDLESS, limits.cap * len(self.set_list + self.run_list))
         endless = limits.cap >= ENDLESS and not limits.half and limits.least_naturals <= 1
         self.wilds_do_all = endless and knobs.wilds_adjacent and not self.by_face
-        separate = knobs.separate_runs and self.run_kind == "run"
-        self.run_rules = RunRules(self.runs, limits, knobs.wilds_adjacent, separate)
 
     def _classes(self, kind: MeldKind) -> tuple[tuple[Wanted, int], ...]:
         wanted = [Wanted(part.size, self.knobs.exact_sizes) for part in self.contract if part.kind == kind]
@@ -114,9 +89,6 @@ class Plan:
         self.wild_ranks = {rank_of(face) for face in self.wild_faces}
         self.width = FIELD * len(knobs.ranks)
         self.block_mask = (1 << self.width) - 1
-        lowest, highest = knobs.lowest, knobs.highest + (knobs.longest - 1 if knobs.wraps else 0)
-        self.ranks_of_places = [(place - 1) % len(knobs.ranks) for place in range(lowest, highest + 1)]
-        self.first_places = knobs.highest - lowest + 1
         ones = sum(1 << FIELD * rank for rank in range(len(knobs.ranks)))
         self.over = ones << FIELD - 1
         self.lifts = [self.over - ones * copies for copies in range((1 << FIELD - 1) + 1)]
@@ -127,6 +99,7 @@ class Plan:
         self.naturals = [[Placed("")] * len(knobs.ranks) for _ in range(self.blocks)]
         self.weights = [[0] * len(knobs.ranks) for _ in range(self.blocks)]
         self.natural_codes: dict[Card, int] = {}
+        self.sets_refuse_wilds = self.by_face and bool(self.wild_ranks & set(knobs.ranks))
         self.even = True
         for face in filter(suit_of, faces):
             self._read_natural(face)
@@ -135,7 +108,6 @@ class Plan:
         by_rank = [set(weights) for weights in zip(*self.weights, strict=True)]
         self.even_weights = [weights.pop() if len(weights) == 1 else None for weights in by_rank]
         self.wild_ways: dict[int, list[WildWay]] = {}
-        self.same_weights = [self.weights.index(weights) for weights in self.weights]
 
     def place_of(self, face: Card) -> tuple[int, int]:
         """Gives a natural's block and rank."""
@@ -171,45 +143,6 @@ class Plan:
         if "run_any_suit" in kinds:
             return "run" in kinds or "colour" in kinds or not self.even or (self.by_face and bool(self.sets))
         return "colour" in kinds and (len(kinds) > 1 or self.by_face)
-
-    def graph(self, wilds: int, most: int) -> RunGraph:
-        """Gives the lines of runs for so many wilds and runs."""
-        found = self._graphs.get((wilds, most))  # kept here, for paths are read back by the graph that made them
-        if found is None:
-            found = self._graphs[wilds, most] = run_graph(self.run_rules, wilds, most)
-        return found
-
-    def facts(self, block: int) -> Facts:
-        """Gives what is seen of a suit at once, remembered."""
-        found = self._facts.get(block)
-        if found is None:
-            if len(self._facts) >= MOST_REMEMBERED:
-                self._facts.clear()
-            found = self._facts[block] = self._seen(block)
-        return found
-
-    def _seen(self, block: int) -> Facts:
-        present = cards = 0
-        left = block
-        while left:
-            rank = ((left & -left).bit_length() - 1) // FIELD
-            cards += left >> FIELD * rank & RANK_MASK
-            present |= 1 << rank
-            left &= ~(RANK_MASK << FIELD * rank)
-        gaps = self._gaps.get(present)
-        if gaps is None:
-            gaps = self._gaps[present] = self._least_gaps(present)
-        least, wanted = [0], 0
-        for runs, one in enumerate(reversed(self.run_list), start=1):
-            wanted += one.size
-            least.append(max(runs * gaps, wanted - cards) if gaps <= self.limits.cap else ENDLESS)
-        return Facts(cards, present.bit_count(), present, tuple(least))
-
-    def _least_gaps(self, present: int) -> int:
-        """Counts the gaps of the best stretch for the smallest run."""
-        size = self.run_list[-1].size
-        there = [present >> rank & 1 for rank in self.ranks_of_places]
-        return size - max(sum(there[first : first + size]) for first in range(len(there) - size + 1))
 
 
 def _limits(knobs: MeldRules) -> Limits:

@@ -4,7 +4,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from domain.solver_runs import ENDLESS, Limits, Wanted
+from domain.solver_terms import ENDLESS, Limits, Wanted
 
 
 class Share(NamedTuple):

@@ -1,7 +1,7 @@
 """One run in a suit: every stretch of places is tried, which is quicker than the walk for several runs."""
 
-from domain.solver_plan import Plan
-from domain.solver_runs import (
+from domain.solver_run_plan import RunPlan
+from domain.solver_terms import (
     CLASS_BITS,
     FIELD,
     RANK_MASK,
@@ -18,36 +18,37 @@ _CLASS_BITS = 3
 _PLACE_BITS = 5  # a ring has places up to 25
 
 
-def single_runs(plan: Plan, ask: Ask, weights: list[int]) -> Table:
+def single_runs(plan: RunPlan, ask: Ask, weights: list[int]) -> Table:
     """Lists the best runs of a suit by class, wilds, and copies used of the kept ranks.
 
-    A run that starts with a wild not needed for its length is left out where wilds can be spared.
+    Where wilds can be spared, runs with a wild at an end that they do not need for their length are left out.
     """
-    ranks, smallest = plan.ranks_of_places, plan.run_list[-1].size
-    trim = ask.spare and len(plan.runs) == 1
-    held = [ask.cards >> FIELD * rank & RANK_MASK for rank in range(len(weights))]
-    touch = plan.knobs.wilds_adjacent
+    smallest, knobs, cards = plan.list[-1].size, plan.knobs, ask.cards
+    trim = ask.spare and len(plan.classes) == 1
+    both_aces = len(weights)  # the place after all ranks is the first rank again
+    most_wilds, touch, branches = ask.wilds, knobs.wilds_adjacent, ask.replace or ask.kept
+    places = [
+        (cards >> FIELD * rank & RANK_MASK, weights[rank], ask.kept >> rank & 1, USED_BITS * rank)
+        for rank in plan.ranks_of_places
+    ]
     best: dict[tuple[int, int, int], Entry] = {}
     for first in range(plan.first_places):
-        longest = min(plan.knobs.longest, len(ranks) - first)
+        longest = min(knobs.longest, len(places) - first)
         waiting = [(0, 0, 0, 0, 0)]
         while waiting:
             length, wilds, worth, used, naturals = waiting.pop()
             while True:
-                if length >= smallest and not (trim and length > smallest and not naturals & 1 << length - 1):
-                    path = (naturals << _PLACE_BITS | length) << _PLACE_BITS | first
-                    _note(best, plan, Entry(wilds, worth, path), used)
+                if length >= smallest and not (trim and length > smallest and not naturals >> length - 1):
+                    _note(best, plan, (wilds, worth, used, naturals), length, first)
                 if length == longest or (trim and length >= smallest and not naturals & 1):
                     break
-                rank = ranks[first + length]
-                wild_fits = wilds < ask.wilds and (touch or not length or naturals & 1 << length - 1)
-                there = held[rank] - (length == len(weights) and naturals & 1)  # the ace at both ends
-                if there > 0:
-                    kept = ask.kept >> rank & 1
-                    if wild_fits and (ask.replace or kept):
+                held, weight, kept, shift = places[first + length]
+                wild_fits = wilds < most_wilds and (touch or not length or naturals >> length - 1)
+                if held and not (length == both_aces and naturals & 1 and held == 1):
+                    if branches and wild_fits and (ask.replace or kept):
                         waiting.append((length + 1, wilds + 1, worth, used, naturals))
-                    worth += weights[rank]
-                    used += kept << USED_BITS * rank
+                    worth += weight
+                    used += kept << shift
                     naturals |= 1 << length
                 elif wild_fits:
                     wilds += 1
@@ -57,16 +58,23 @@ def single_runs(plan: Plan, ask: Ask, weights: list[int]) -> Table:
     return _as_table(best, ask)
 
 
-def _note(best: dict[tuple[int, int, int], Entry], plan: Plan, entry: Entry, used: int) -> None:
-    length = entry.path >> _PLACE_BITS & (1 << _PLACE_BITS) - 1
-    natural, limits = length - entry.wilds, plan.limits
-    if natural < limits.least_naturals or (limits.half and natural < entry.wilds) or entry.wilds > limits.cap:
+def _note(
+    best: dict[tuple[int, int, int], Entry],
+    plan: RunPlan,
+    found: tuple[int, int, int, int],
+    length: int,
+    first: int,
+) -> None:
+    wilds, worth, used, naturals = found
+    natural, limits = length - wilds, plan.limits
+    if natural < limits.least_naturals or (limits.half and natural < wilds) or wilds > limits.cap:
         return
-    for place, (wanted, _) in enumerate(plan.runs):
+    for place, (wanted, _) in enumerate(plan.classes):
         if length == wanted.size or (length > wanted.size and not wanted.exact):
-            key = (place, used, entry.wilds)
-            if key not in best or best[key].worth < entry.worth:
-                best[key] = entry._replace(path=entry.path << _CLASS_BITS | place)
+            key = (place, used, wilds)
+            if key not in best or best[key].worth < worth:
+                path = ((naturals << _PLACE_BITS | length) << _PLACE_BITS | first) << _CLASS_BITS | place
+                best[key] = Entry(wilds, worth, path)
 
 
 def _as_table(best: dict[tuple[int, int, int], Entry], ask: Ask) -> Table:
@@ -76,7 +84,7 @@ def _as_table(best: dict[tuple[int, int, int], Entry], ask: Ask) -> Table:
     return {key: worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}
 
 
-def single_run_of(plan: Plan, path: int) -> FoundRun:
+def single_run_of(plan: RunPlan, path: int) -> FoundRun:
     """Reads the run back from an entry's path."""
     wanted, path = path & (1 << _CLASS_BITS) - 1, path >> _CLASS_BITS
     first, length = path & (1 << _PLACE_BITS) - 1, path >> _PLACE_BITS & (1 << _PLACE_BITS) - 1

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple, TypeAlias
 
-from domain.solver_plan import Plan
-from domain.solver_runs import (
+from domain.solver_run_plan import RunPlan
+from domain.solver_runs import Growth, RunGraph
+from domain.solver_single import single_run_of, single_runs
+from domain.solver_terms import (
     FIELD,
     KEPT_SHIFT,
     LINE_BITS,
@@ -16,12 +18,9 @@ from domain.solver_runs import (
     Ask,
     Entry,
     FoundRun,
-    Growth,
-    RunGraph,
     Table,
     worth_keeping,
 )
-from domain.solver_single import single_run_of, single_runs
 
 MOST_TABLES = 50_000  # about 1 kB each
 MOST_STEPS = 300_000  # of one walk, a fraction of a second; hands of the presets have some ten thousands
@@ -43,7 +42,7 @@ class _Order(NamedTuple):
 _Layer: TypeAlias = dict[int, tuple[int, int]]
 
 
-def suit_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
+def suit_table(plan: RunPlan, block: int, ask: Ask) -> tuple[Table, bool]:
     """Lists the runs that a suit can give, the empty choice left out, and tells whether none was passed over.
 
     Where wilds can be spared, entries that need more of them for no more worth are left out. Remembered.
@@ -57,7 +56,7 @@ def suit_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
     return found
 
 
-def _new_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
+def _new_table(plan: RunPlan, block: int, ask: Ask) -> tuple[Table, bool]:
     plain = ask.kept if not plan.by_face else 0  # copies of these are laid in any case
     weights = [0 if plain >> rank & 1 else weight for rank, weight in enumerate(plan.weights[block])]
     if ask.most == 1:
@@ -77,7 +76,7 @@ def _new_table(plan: Plan, block: int, ask: Ask) -> tuple[Table, bool]:
     return {key: worth_keeping(entries, spare=ask.spare) for key, entries in table.items()}, exact
 
 
-def _orders(plan: Plan, ask: Ask) -> list[_Order]:
+def _orders(plan: RunPlan, ask: Ask) -> list[_Order]:
     """Gives the order of places; a ring is cut in as many ways as make sure that some cut lies between all the runs.
 
     So many wilds and one more ranks without a card are enough, for one of them is then in no run. So are cuts at every
@@ -95,9 +94,9 @@ def _orders(plan: Plan, ask: Ask) -> list[_Order]:
     return [_Order(ring) for ring in rings]
 
 
-def _goes_round(plan: Plan, ask: Ask) -> bool:
+def _goes_round(plan: RunPlan, ask: Ask) -> bool:
     """Tells whether several runs could go round a ring so that every cut is inside one: 13 cards and one for each."""
-    facts, runs = plan.facts(ask.cards), plan.run_list[: ask.most]
+    facts, runs = plan.facts(ask.cards), plan.list[: ask.most]
     most = min(facts.cards + ask.wilds, sum(one.size if one.exact else 13 for one in runs))
     return plan.knobs.wraps and 13 - facts.ranks <= ask.wilds and most >= 13 + len(runs)
 
@@ -172,7 +171,7 @@ def _ends(graph: RunGraph, order: _Order, ask: Ask, layer: _Layer) -> _Layer:
     return ended
 
 
-def runs_of(plan: Plan, ask: Ask, path: int) -> list[FoundRun]:
+def runs_of(plan: RunPlan, ask: Ask, path: int) -> list[FoundRun]:
     """Reads the runs back from an entry's path by walking it again."""
     if ask.most == 1:
         return [single_run_of(plan, path)]

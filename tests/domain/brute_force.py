@@ -69,6 +69,8 @@ def brute_force(hand: Hand, contract: Contract, rules: Ruleset) -> Outcome | Non
     seen: set[tuple[int, int, int, Names]] = set()
 
     def lay(place: int, left: int, laid: Names, options: list[Meld]) -> None:
+        if 0 in ends:  # nothing is better than an empty hand
+            return
         if place == len(contract):
             ends.add(left)
             if rules.extra_melds:

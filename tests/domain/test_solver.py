@@ -182,23 +182,22 @@ def test_points_go_by_face_before_rank_and_by_the_tables_in_use() -> None:
 @pytest.mark.parametrize(
     ("name", "contract", "hand"),
     [
-        ("no-limit", "R4 R4 R4", "3S 4S 5S 5S 6S 6S 7S 8S 2S JK JK JK"),  # two copies wanted by three runs
-        ("half", "S3 R4", "9C QC 7D 8D 9D TD JD 4H JK JK"),  # a nine leaves its run for the set, a joker lies there
+        # Two copies are wanted by three runs.
+        ("no-limit", "R4 R4 R4", "3S 4S 5S 5S 6S 6S 7S 8S 2S JK JK JK"),
+        # A nine leaves its run for the set, and a joker takes its place.
+        ("half", "S3 R4", "9C QC 7D 8D 9D TD JD 4H JK JK"),
         ("naturals-2", "S3 S3 R4", "7D 7D 8D 9D 9D TD 7H 7S JK JK"),
-        ("half-separate-no-touch", "R4 R4", "2H 3H 3H 4H 4H AH AH JK JK JK JK"),  # no joker fits on, but in
-        ("jokers", "S3 S3 S3", "TC TD TD TH TH TS JK JK JK"),  # three sets of one rank, a joker in each
+        # No joker fits on, but one fits in.
+        ("half-separate-no-touch", "R4 R4", "2H 3H 3H 4H 4H AH AH JK JK JK JK"),
+        # Three sets of one rank have a joker each.
+        ("jokers", "S3 S3 S3", "TC TD TD TH TH TS JK JK JK"),
         ("two-a-meld", "S3 S3 S3", "2C 2D 2D 2S 2S JK JK JK JK"),
-        (
-            "no-limit-high-separate",
-            "R4 R4",
-            "3S 4S 7S 8S 9S JS AS AS JK JK JK JK",
-        ),  # where the last joker joins nothing
+        # The last joker must join nothing.
+        ("no-limit-high-separate", "R4 R4", "3S 4S 7S 8S 9S JS AS AS JK JK JK JK"),
         ("black-twos-separate", "R4 R4 R4", "2C 2C 3D 4D 6D 9D TD JD QD 5H 6H 7H 8H 2S"),
-        (
-            "black-twos-distinct-suits",
-            "S3 S3 R4",
-            "2C 2C 3C 3D 2H 2H 3H 4H 5H 2S 2S 3S",
-        ),  # a two is never wild among twos
+        # A two is never wild among twos, so it goes to the run.
+        ("black-twos-distinct-suits", "S3 S3 R4", "2C 2C 3C 3D 2H 2H 3H 4H 5H 2S 2S 3S"),
+        ("black-twos-distinct-suits", "S3 R4", "2C 2C 2D 2D 7H 8H 9H TH JH 2S 2S"),
     ],
 )
 def test_hands_that_misled_a_solver_are_laid_right(name: str, contract: str, hand: str) -> None:
