@@ -32,6 +32,10 @@ MAX_LAPS = 100
 MAX_PENALTY = 5
 MAX_POINTS = 1_000  # of one card; a game's total stays far below 32 bits
 MAX_NAME = 64
+MAX_FACES = 64  # wilds, or cards never taken: more than any deck has
+MAX_ENTRIES = 128  # of a table by rounds or by cards
+MAX_ALTERNATIVES = 32
+MAX_BUYS = 1_000
 MAX_SOURCE = 1_000
 
 
@@ -54,6 +58,28 @@ class FaultyRuleset(Exception):
 def pointer(path: str, key: object) -> str:
     """Gives the JSON pointer of what is kept under a key."""
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
+
+
+def too_long(rules: Ruleset) -> tuple[Fault, ...]:
+    """Lists the tables with more entries than any game needs; nothing else is looked at before these are in order."""
+    points = rules.points
+    counts = (
+        ("/deck/sizes", len(rules.deck.sizes), MAX_PLAYERS),
+        ("/deck/wilds", len(rules.deck.wilds), MAX_FACES),
+        ("/never_taken", len(rules.never_taken), MAX_FACES),
+        ("/deal/cards", len(rules.deal.cards), MAX_ROUNDS),
+        ("/contracts", len(rules.contracts), MAX_CONTRACTS),
+        ("/buy/penalty", len(rules.buy.penalty), MAX_ENTRIES),
+        ("/points/cards", len(points.cards), MAX_ENTRIES),
+        ("/points/go_out_bonus", len(points.go_out_bonus), MAX_ENTRIES),
+        ("/points/use", len(points.use), MAX_ALTERNATIVES),
+        ("/points/alternatives", len(points.alternatives), MAX_ALTERNATIVES),
+        *(
+            (pointer("/points/alternatives", name), len(table), MAX_ENTRIES)
+            for name, table in points.alternatives.items()
+        ),
+    )
+    return tuple(Fault("too_long", path, f"at most {most} entries") for path, count, most in counts if count > most)
 
 
 def faults(rules: Ruleset) -> tuple[Fault, ...]:
@@ -85,7 +111,8 @@ _BOUNDS: tuple[Check, ...] = (
     ),
     (
         "bad_deck", "/deck", f"decks for {MAX_PLAYERS} numbers of players at most, and each wild once",
-        lambda r: len(r.deck.sizes) <= MAX_PLAYERS and len(set(r.deck.wilds)) == len(r.deck.wilds),
+        lambda r: all(_within(1, n, MAX_PLAYERS) for n in r.deck.sizes)
+        and len(set(r.deck.wilds)) == len(r.deck.wilds),
     ),
     (
         "bad_deal", "/deal/cards", f"1 to {MAX_DEAL} cards for each player, for {MAX_ROUNDS} rounds at most",
@@ -100,8 +127,14 @@ _BOUNDS: tuple[Check, ...] = (
         "bad_penalty", "/buy/penalty", f"0 to {MAX_PENALTY} cards, by round",
         lambda r: bool(r.buy.penalty) and all(_within(0, cards, MAX_PENALTY) for cards in r.buy.penalty),
     ),
-    ("bad_buy_limit", "/buy/per_round", "no limit, or not negative", lambda r: (r.buy.per_round or 0) >= 0),
-    ("bad_buy_limit", "/buy/per_game", "no limit, or not negative", lambda r: (r.buy.per_game or 0) >= 0),
+    (
+        "bad_buy_limit", "/buy/per_round", f"no limit, or 0 to {MAX_BUYS}",
+        lambda r: _within(0, r.buy.per_round or 0, MAX_BUYS),
+    ),
+    (
+        "bad_buy_limit", "/buy/per_game", f"no limit, or 0 to {MAX_BUYS}",
+        lambda r: _within(0, r.buy.per_game or 0, MAX_BUYS),
+    ),
     (
         "bad_renewals", "/stock_out/max_renewals", f"0 to {MAX_RENEWALS}",
         lambda r: _within(0, r.stock_out.max_renewals, MAX_RENEWALS),

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.cards import FACES, rank_of
-from domain.faults import FaultyRuleset, faults
+from domain.faults import FaultyRuleset, faults, too_long
 from domain.ruleset import Ruleset
 from domain.shapes import shape_faults
 
@@ -50,7 +50,10 @@ def ruleset_with(name: str, overrides: dict[str, Json]) -> Ruleset:
         written["contracts"] = _NAMED_CONTRACTS[contracts]
     if found := shape_faults(written, Ruleset):
         raise FaultyRuleset(found)
-    rules = _with_faces(msgspec.convert(written, Ruleset, strict=True, str_keys=True))
+    rules = msgspec.convert(written, Ruleset, strict=True, str_keys=True)
+    if found := too_long(rules):
+        raise FaultyRuleset(found)
+    rules = _with_faces(rules)
     if found := faults(rules):
         raise FaultyRuleset(found)
     return rules

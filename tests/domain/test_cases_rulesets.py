@@ -143,7 +143,11 @@ def test_an_unknown_preset_is_no_ruleset() -> None:
             ("deck_too_small", "/deck/sizes/5")
         }),
         ("davis", {"contracts": []}, {("bad_contracts", "/contracts")}),
-        ("davis", {"contracts": [[S3]] * 13}, {("bad_contracts", "/contracts")}),
+        ("davis", {"contracts": [[S3]] * 13}, {("too_long", "/contracts")}),
+        ("davis", {"deck": {"wilds": ["A"] * 4000}}, {("too_long", "/deck/wilds")}),
+        ("davis", {"never_taken": ["7H"] * 65}, {("too_long", "/never_taken")}),
+        ("davis", {"points": {"go_out_bonus": [1] * 129}}, {("too_long", "/points/go_out_bonus")}),
+        ("davis", {"buy": {"per_round": 10**30}}, {("bad_buy_limit", "/buy/per_round")}),
         ("davis", {"contracts": [[S3], []]}, {("bad_contract", "/contracts/1")}),
         ("davis", {"contracts": [[{"kind": "set", "size": 1}]]}, {("bad_size", "/contracts/0")}),
         ("davis", {"contracts": [[{"kind": "run", "size": 15}]]}, {("bad_size", "/contracts/0")}),
