@@ -14,7 +14,7 @@ from tests.domain.games import at_random, whole_game
 from tests.domain.knobs import any_ruleset
 from tests.domain.universe import finite_moves, outcome
 
-JUDGED = 0.15  # of a game's decisions: one has hundreds of moves to judge
+JUDGED = 0.1  # of a game's decisions: one has hundreds of moves to judge
 
 
 def assert_only_options_are_legal(game: Game, decision: Decision) -> None:
@@ -29,12 +29,12 @@ def assert_only_options_are_legal(game: Game, decision: Decision) -> None:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_what_is_not_listed_is_refused_in_every_game(name: str) -> None:
-    for players in {preset(name).players.min, preset(name).players.max}:
-        random = Random(players)
-        for game, _ in whole_game(name, players, players, at_random(random, share=0.2), rounds=3):
-            for decision in open_decisions(game):
-                if random.random() < JUDGED:
-                    assert_only_options_are_legal(game, decision)
+    players = min(4, preset(name).players.max)
+    random = Random(players)
+    for game, _ in whole_game(name, players, players, at_random(random, share=0.2), rounds=3):
+        for decision in open_decisions(game):
+            if random.random() < JUDGED:
+                assert_only_options_are_legal(game, decision)
 
 
 @pytest.mark.parametrize("seed", range(20))

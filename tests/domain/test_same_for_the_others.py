@@ -23,16 +23,11 @@ from tests.domain.knobs import any_ruleset
 
 Told: TypeAlias = list[tuple[TableCommand, list[Event], Game]]
 
-GAMES = [
-    pytest.param(name, players, seed, id=f"{name}-{players}-seed{seed}")
-    for name in preset_names()
-    for players, seed in ((preset(name).players.min, 21), (preset(name).players.max, 22))
-]
 
-
-@pytest.mark.parametrize(("name", "players", "seed"), GAMES)
-def test_a_card_that_is_never_shown_makes_no_difference_to_the_others(name: str, players: int, seed: int) -> None:
-    lucky = (list(told_game(name, players, luck, at_random(Random(luck), share=0.1), rounds=1)) for luck in count(seed))
+@pytest.mark.parametrize("name", preset_names())
+def test_a_card_that_is_never_shown_makes_no_difference_to_the_others(name: str) -> None:
+    players = min(4, preset(name).players.max)
+    lucky = (list(told_game(name, players, luck, at_random(Random(luck), share=0.1), rounds=1)) for luck in count(21))
     assert any(sum(compared_with_others(told)) > 0 for told in islice(lucky, 5)), "nobody keeps a card unseen"
 
 

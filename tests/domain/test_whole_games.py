@@ -25,6 +25,7 @@ from services.codec import decode_event, encode_event
 from tests.domain.games import at_random, like_a_bot, whole_game
 from tests.replica import Replica
 
+GAMES_OF_BOTS = 6  # of each table; the soak plays a thousand
 TABLES = [
     pytest.param(name, players, id=f"{name}-{players}")
     for name in preset_names()
@@ -177,7 +178,7 @@ def test_two_deals_that_differ_in_one_hand_show_the_others_the_same(name: str) -
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
 def test_games_of_bots_come_to_an_end(name: str, players: int) -> None:
-    for seed in range(100 * players, 100 * players + 3):
+    for seed in range(100 * players, 100 * players + GAMES_OF_BOTS):
         *_, (game, _) = whole_game(name, players, seed, like_a_bot)
         assert game.status == "finished"
         assert game.result is not None
