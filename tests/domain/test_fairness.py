@@ -295,6 +295,47 @@ def nonce_out_of_nowhere(export: list[Json]) -> None:
     first(export, "game_started")["data"]["nonces"][ANNA] = NONCE
 
 
+def hand_left_out(export: list[Json]) -> None:
+    first(export, "round_ended")["data"]["hands"].pop()
+
+
+def somebody_else_went_out(export: list[Json]) -> None:
+    ended = first(export, "round_ended", reason="out")
+    ended["seat"] = (ended["seat"] + 1) % 4
+
+
+def nobody_draws(export: list[Json]) -> None:
+    first(export, "card_drawn")["seat"] = None
+
+
+def nobody_of_this_table_draws(export: list[Json]) -> None:
+    first(export, "card_drawn")["seat"] = 4
+
+
+def opened_twice(export: list[Json]) -> None:
+    export.append(export[0] | {"version": len(export) + 1})
+
+
+def secret_kept(export: list[Json]) -> None:
+    del first(export, "round_ended")["data"]["revealed"]
+
+
+def nonce_of_nobody(export: list[Json]) -> None:
+    first(export, "game_started")["data"]["nonces"].append(None)
+
+
+def other_totals_at_the_end(export: list[Json]) -> None:
+    export[-1]["data"]["totals"][ANNA] += 1
+
+
+def other_winner(export: list[Json]) -> None:
+    export[-1]["data"]["winners"] = [(export[-1]["data"]["winners"][0] + 1) % 4]
+
+
+AT_THE_END: list[tuple[Tampering, Code]] = [
+    (other_totals_at_the_end, "totals_differ"),
+    (other_winner, "winners_differ"),
+]
 DAVIS: list[tuple[Tampering, Code]] = [
     (other_card_drawn, "card_differs"),
     (other_card_taken, "card_differs"),
@@ -329,6 +370,13 @@ DAVIS: list[tuple[Tampering, Code]] = [
     (field_left_out, "unreadable_event"),
     (more_players_than_cards, "impossible_rules"),
     (nonce_out_of_nowhere, "nonce_differs"),
+    (nonce_of_nobody, "nonce_differs"),
+    (hand_left_out, "hand_differs"),
+    (somebody_else_went_out, "hand_differs"),
+    (nobody_draws, "not_in_turn"),
+    (nobody_of_this_table_draws, "not_in_turn"),
+    (opened_twice, "no_beginning"),
+    (secret_kept, "secret_missing"),
 ]
 
 
@@ -337,6 +385,22 @@ def test_tampering_is_found(tampering: Tampering, code: Code) -> None:
     export = download()
     tampering(export)
     assert code in [finding.code for finding in verified(export).findings]
+
+
+@pytest.mark.parametrize(("tampering", "code"), [pytest.param(*each, id=each[0].__name__) for each in AT_THE_END])
+@pytest.mark.parametrize("name", ["davis", "ten-phases"])
+def test_another_result_is_found(name: str, tampering: Tampering, code: Code) -> None:
+    export = download(name, share=0.02, rounds=None)
+    tampering(export)
+    assert [finding.code for finding in verified(export).findings] == [code]
+
+
+def test_kinds_of_events_that_are_not_known_yet_do_not_disturb() -> None:
+    export = download()
+    export.insert(40, {**export[40], "kind": "tea_was_served", "data": {"cups": 4}})
+    renumber(export)
+    report = verified(export)
+    assert (report.findings, report.unknown_events) == ((), 1)
 
 
 def test_a_deal_from_another_secret_is_found_at_the_first_card() -> None:

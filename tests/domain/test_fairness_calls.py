@@ -154,6 +154,42 @@ def test_a_meld_of_somebody_else_is_found() -> None:
         round_.hands[BORIS][:0] = [placed.card for placed in laid]
 
 
+def test_nobody_but_forehand_begins() -> None:
+    round_ = RoundAgain(table("caller_draws").luck)
+    with pytest.raises(Differs) as found:
+        round_.follow(BORIS, turn())
+    assert found.value.code == "not_in_turn"
+    round_.follow(BORIS, replace(turn(), skipped=(ANNA,)))
+
+
+def test_nothing_is_taken_from_a_pile_that_is_not_there() -> None:
+    round_ = table("caller_draws")
+    round_.pile.clear()
+    with pytest.raises(Differs) as found:
+        round_.follow(BORIS, v.CardDrawnData("discard", len(round_.stock)))
+    assert found.value.code == "card_differs"
+
+
+@pytest.mark.parametrize("shown", [{"how": "turn_over"}, {"stock_count": 2}, {"discard_count": 3}])
+def test_a_renewal_that_is_shown_otherwise_is_found(shown: dict[str, Any]) -> None:
+    round_ = table("caller_draws", stock_out={"how": "shuffle"})
+    round_.stock.clear()
+    with pytest.raises(Differs) as found:
+        round_.follow(None, replace(v.StockRenewedData("shuffle", 1, 1), **shown))
+    assert found.value.code == "renewal_differs"
+
+
+@pytest.mark.parametrize(("stock", "kept"), [(1, 1), (0, 2)], ids=["too-early", "two-kept"])
+def test_a_renewal_that_the_draw_does_not_need_is_found(stock: int, kept: int) -> None:
+    round_ = table("caller_draws", stock_out={"how": "shuffle"})
+    round_.pile *= 2
+    del round_.stock[stock:]
+    round_.follow(None, v.StockRenewedData("shuffle", stock + 4 - kept, kept))
+    with pytest.raises(Differs) as found:
+        round_.follow(BORIS, v.CardDrawnData("stock", len(round_.stock) - 1))
+    assert found.value.code == "renewal_differs"
+
+
 def test_a_renewal_too_many_is_found() -> None:
     round_ = table("caller_draws", stock_out={"max_renewals": 0, "how": "shuffle"})
     with pytest.raises(Differs) as found:
