@@ -9,8 +9,9 @@ from api.requests import invalid
 from api.shapes import MAX_NAME, Me, NewPlayer, PlayerCreated
 from services.identity import create_guest as add_guest
 
-# Control characters, line breaks, and marks that turn the writing direction of what follows them.
-_REFUSED_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
+# Control characters, line breaks, what is no character, and marks that turn the writing direction of what follows.
+_REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+_VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols
 _DIRECTION_MARKS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -25,6 +26,8 @@ async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answ
         raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
     if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in name):
         raise invalid("body", "/name", "invalid_value", "Control characters are not allowed.")
+    if not any(unicodedata.category(sign)[0] in _VISIBLE for sign in name):
+        raise invalid("body", "/name", "invalid_value", "Something that can be seen is needed.")
     guest = await add_guest(house.accounts, name)
     created = PlayerCreated(guest.player_id, guest.name, guest.token)
     return Answer(created, {"location": "/v1/me", **headers})

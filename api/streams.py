@@ -167,11 +167,21 @@ async def send_story(chunks: AsyncGenerator[bytes, None], receive: Any, send: An
 async def _write(chunks: AsyncGenerator[bytes, None], send: Any) -> None:
     try:
         async for chunk in chunks:
-            async with asyncio.timeout(SEND_S):
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+            if not await _is_sent(send, chunk, more=True):
+                return
+        await _is_sent(send, b"", more=False)
     finally:
         await chunks.aclose()
+
+
+async def _is_sent(send: Any, body: bytes, *, more: bool) -> bool:
+    """Sends a piece; false where the connection turns out to be closed, as a client's leaving may be told later."""
+    async with asyncio.timeout(SEND_S):
+        try:
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+        except (OSError, RuntimeError):
+            return False
+    return True
 
 
 async def _client_is_gone(receive: Any) -> None:

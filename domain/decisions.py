@@ -22,6 +22,15 @@ class Decision(Struct, frozen=True):
         return f"{self.kind}-{self.opened_at}-{self.seat}"
 
 
+def seat_named(decision_id: str) -> int | None:
+    """Gives the seat that an id names, whether or not the question is open; None for what is no decision's id.
+
+    Whoever uses another seat's id learns nothing from the answer about what that seat has been asked or has answered.
+    """
+    _, _, seat = decision_id.rpartition("-")
+    return int(seat) if seat.isdecimal() and len(seat) == 1 else None
+
+
 def open_decisions(game: Game) -> tuple[Decision, ...]:
     """Lists what the table waits for; the player in turn first, then the others in playing direction."""
     round_ = game.round

@@ -23,7 +23,7 @@ from domain.commands import (
     TakeSeat,
     Visibility,
 )
-from domain.decisions import open_decisions
+from domain.decisions import seat_named
 from domain.evolve import fold
 from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
@@ -174,9 +174,8 @@ async def make_move(
     def plan(draft: Draft) -> None:
         _refuse_unknown(draft.game, principal)
         seat = _own_seat(draft.game, principal)
-        for decision in open_decisions(draft.game):
-            if decision.decision_id == decision_id and decision.seat != seat:
-                raise NotYourDecision
+        if seat_named(decision_id) not in (None, seat):
+            raise NotYourDecision
         _refuse_other_version(draft, made_for)
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 

@@ -159,6 +159,8 @@ class Tables:
                         continue
                     if request and (before := await self._replayed(game_id, request)):
                         return before
+                    if not hot.events:
+                        self._hot.pop(game_id, None)
                     raise
                 if not draft.events:
                     return Outcome(UUID(int=0), hot.version + 1, hot.version)
@@ -204,5 +206,12 @@ class Tables:
             hot = self._hot[game_id] = Hot()
         self._hot.move_to_end(game_id)
         if len(self._hot) > self._capacity:
-            self._hot.popitem(last=False)
+            self._forget_oldest()
         return hot
+
+    def _forget_oldest(self) -> None:
+        """Forgets the game that was not used for the longest time; one with a command under way stays."""
+        for game_id, hot in self._hot.items():
+            if not hot.lock.locked():
+                del self._hot[game_id]
+                return

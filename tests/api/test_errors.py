@@ -95,6 +95,7 @@ async def test_a_token_without_the_scope_does_not_reach_the_game(world: World, a
         (b'{"name":"An\\nna"}', 422, "invalid_request", "/name"),
         (b'{"name":"An\\u0000na"}', 422, "invalid_request", "/name"),
         (b'{"name":"An\\u202ena"}', 422, "invalid_request", "/name"),
+        (b'{"name":"\\u200b"}', 422, "invalid_request", "/name"),
         (b'{"name":' + b"[" * 17 + b"]" * 17 + b"}", 422, "invalid_request", ""),
         (b'{"name":' + b"[" * 60_000, 422, "invalid_request", ""),
         (b'{"name":"' + b"a" * 70_000 + b'"}', 413, "payload_too_large", None),
@@ -240,9 +241,11 @@ async def test_a_move_is_refused_for_what_is_wrong_with_it(
     )
     assert illegal["reason"] == "must_draw"
     assert illegal["current_version"] == view["version"]
-    stale = assert_problem(await player.move(game_id, "draw-1-0", {"kind": "draw_stock"}), 409, "decision_closed")
+    old = f"draw-1-{view['you']['seat']}"
+    stale = assert_problem(await player.move(game_id, old, {"kind": "draw_stock"}), 409, "decision_closed")
     assert stale["current_version"] == view["version"]
     assert_problem(await other.move(game_id, decision_id, {"kind": "draw_stock"}), 403, "not_your_decision")
+    assert_problem(await other.move(game_id, old, {"kind": "draw_stock"}), 403, "not_your_decision")  # open or not
     assert_problem(await clara.move(game_id, decision_id, {"kind": "draw_stock"}), 403, "not_seated")
     assert_problem(await player.move(game_id, decision_id, {"kind": "peek"}), 422, "invalid_request")
     assert_problem(await player.move(game_id, decision_id, {"kind": "draw_stock", "n": 2}), 422, "invalid_request")

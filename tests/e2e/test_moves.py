@@ -86,7 +86,7 @@ def test_what_is_refused_says_why_and_changes_nothing(anna: Client, boris: Clien
     assert refused(player, "{") == (400, "malformed_json", None)
     assert refused(player, draw.replace('"move"', '"more": 1, "move"')) == (422, "invalid_request", None)
     assert refused(player, draw.replace("draw_stock", "fly")) == (422, "invalid_request", None)
-    assert refused(player, draw.replace(decision_id, "draw-1-0")) == (409, "decision_closed", None)
+    assert refused(player, draw.replace(decision_id, f"draw-1-{decision['seat']}")) == (409, "decision_closed", None)
     assert refused(other, draw) == (403, "not_your_decision", None)
     discard = f'{{"decision_id": "{decision_id}", "move": {{"kind": "discard", "card": "7H"}}}}'
     assert refused(player, discard) == (422, "illegal_move", "must_draw")
