@@ -83,6 +83,8 @@ class RunGraph:
         self.is_full = False  # lines were left out
         self.finished: list[int] = []  # by line: number of runs of each class once all close, or -1
         self.lacking: list[int] = []  # by line: places that its shortest run still needs
+        for wanted in range(len(rules.classes)):
+            self._ways_to_begin(wanted)  # numbers all states, in an order of their own
         self._line_id(_Line((), (0,) * len(rules.classes)))
 
     def has_open(self, line: int) -> bool:
@@ -124,9 +126,14 @@ class RunGraph:
                 if after is not None:
                     change = after - number + (wilds << LINE_BITS)
                     step = Step(change, naturals, wilds, after, going.growths + begun.growths)
-                    found.setdefault((wilds, -naturals, after), step)
+                    found.setdefault((wilds, naturals, after), step)
         self.is_full = self.is_full or len(found) > 1 << STEP_BITS
-        return [found[key] for key in sorted(found)[: 1 << STEP_BITS]]
+        steps = sorted(found.values(), key=self._order_of)
+        return steps[: 1 << STEP_BITS]
+
+    def _order_of(self, step: Step) -> tuple[int, int, _Line]:
+        """Orders steps by what they do, not by when their line was first met, so that equal hands are laid alike."""
+        return step.wilds, -step.naturals, self._lines[step.line]
 
     def _after(self, line: _Line, going: _Part, begun: _Part) -> _Line:
         closed = line.closed

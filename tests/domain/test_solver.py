@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
+from domain import solver
 from domain.cards import Hand, in_deck_order
 from domain.lay_down import read_lay_down
 from domain.meld import NewMeld
@@ -13,7 +14,9 @@ from domain.presets import preset, ruleset_with
 from domain.ruleset import Contract, MaxWilds, Part, Ruleset
 from domain.scoring import hand_points, points_of
 from domain.solver import LayDown, best_lay_down, lay_down_candidates
-from tests.domain.brute_force import compare, compared_rules, contracts, difference
+from domain.solver_run_plan import run_plan
+from domain.solver_runs import run_graph
+from tests.domain.brute_force import compare, compared_rules, contracts, difference, random_hand
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}})
@@ -67,6 +70,19 @@ def test_equal_hands_give_equal_answers() -> None:
     shuffled = text.split()
     random.Random(1).shuffle(shuffled)
     assert best(text, SET_AND_RUN, JOKERS) == best(" ".join(shuffled), SET_AND_RUN, JOKERS)
+
+
+def test_what_was_laid_before_changes_no_answer() -> None:
+    half, rng = compared_rules()["half"], random.Random(4)
+    contracts_of_runs = (TWO_RUNS, SET_AND_TWO_RUNS, THREE_RUNS)
+    asked = [(random_hand(rng, contract, half), contract) for _ in range(60) for contract in contracts_of_runs]
+    answers = []
+    for order in (asked, asked[::-1]):
+        for memo in (solver.plan_for, run_plan, run_graph):
+            memo.cache_clear()
+        rules = replace(half)  # plans are kept for each ruleset object
+        answers.append({one: lay_down_candidates(*one, rules) for one in order})
+    assert answers[0] == answers[1]
 
 
 def test_a_last_contract_is_laid_with_the_whole_hand() -> None:
