@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from domain import events as e
 from domain import evolve_round as round_after
 from domain.evolve_round import seats_with
-from domain.state import Game, Result, Seat, State, Unopened
+from domain.state import Game, Result, Round, Seat, State, Unopened
 
 
 def fold(recorded: Iterable[e.Event], state: State | None = None) -> State:
@@ -139,12 +139,19 @@ def _seat_changed(game: Game, event: e.SeatChanged) -> Game:
         nonce_commitment=event.nonce_commitment or before.nonce_commitment,
     )
     seats = seats_with(game.seats, event.seat, seat)
-    round_ = game.round
-    if event.reason != "out" or round_ is None or round_.window is None:
+    if event.reason != "out" or game.round is None:
         return replace(game, seats=seats)
+    return replace(game, seats=seats, round=_without(event.seat, game.round, game.version))
+
+
+def _without(seat: int, round_: Round, version: int) -> Round:
+    """The leaver is waited for no longer; who plays has a new decision, since a skip card may not name the leaver."""
+    if round_.window is None:
+        asked_anew = round_.step == "play" and round_.now.offered is None
+        return replace(round_, asked_at=version) if asked_anew else round_
     left = replace(
         round_.window,
-        asked=tuple(other for other in round_.window.asked if other != event.seat),
-        buys=tuple(other for other in round_.window.buys if other != event.seat),
+        asked=tuple(other for other in round_.window.asked if other != seat),
+        buys=tuple(other for other in round_.window.buys if other != seat),
     )
-    return replace(game, seats=seats, round=replace(round_, window=left))
+    return replace(round_, window=left)

@@ -170,6 +170,16 @@ def test_when_the_player_in_turn_leaves_the_next_one_is_asked_about_the_same_car
     assert Buy("7H") in t.options(DAVID)
 
 
+def test_a_leaver_can_be_skipped_no_more_and_who_plays_is_asked_anew() -> None:
+    hands = ["X 1R 2R", "1Y 2Y", "1G 2G", "1B 2B"]
+    t = table("ten-phases", hands, pile=((DAVID, "12R"),), stock="4R 5R 6R", overrides=OUT)
+    before = t.decision(ANNA)
+    assert Discard("X", skip=CLARA) in t.options(ANNA)
+    t.carry_out(LeaveForGood(CLARA))
+    assert Discard("X", skip=CLARA) not in t.options(ANNA)
+    assert t.decision(ANNA) != before
+
+
 def test_an_offer_goes_on_to_the_next_when_the_asked_seat_leaves() -> None:
     t = in_phase("offered")
     assert kinds(t.carry_out(LeaveForGood(CLARA))) == ["SeatChanged", "SwapDeclined", "SwapOffered"]
