@@ -45,7 +45,7 @@ def best_lay_down(hand: Hand, contract: Contract, rules: Ruleset) -> LayDown | N
     Ties: fewer cards left, then the same for equal hands.
     Source: melds, exactly; the contract is met by assignment.
     """
-    found = _lay_downs(hand, contract, rules, "points", 1)
+    found, _ = _lay_downs(hand, contract, rules, "points", 1)
     return found[0] if found else None
 
 
@@ -58,12 +58,14 @@ def lay_down_candidates(
     kept and the best lay-down keeps none, the best that does is included.
     """
     if must_empty is not None:
-        found = _lay_downs(hand, contract, rules, "cards", _MOST)
-        return tuple(lay_down for lay_down in found if len(lay_down.rest) <= must_empty)
-    found = _lay_downs(hand, contract, rules, "points", _MOST)
-    if found and found[0].rest:
-        found[_MOST - 1 :] = _lay_downs(hand, contract, rules, "cards", 1)
-    elif found and rules.going_out == "discard_required":
+        found, _ = _lay_downs(hand, contract, rules, "cards", _MOST)
+        return tuple([lay_down for lay_down in found if len(lay_down.rest) <= must_empty])
+    found, all_seen = _lay_downs(hand, contract, rules, "points", _MOST)
+    if not found:
+        return ()
+    if found[0].rest and not all_seen:
+        found[_MOST - 1 :] = _lay_downs(hand, contract, rules, "cards", 1)[0]
+    elif not found[0].rest and rules.going_out == "discard_required":
         found[_MOST - 1 :] = _keeping_one(hand, contract, rules)
     by_rest: dict[Hand, LayDown] = {}
     for lay_down in found:
@@ -75,13 +77,14 @@ def _keeping_one(hand: Hand, contract: Contract, rules: Ruleset) -> list[LayDown
     """Finds the best lay-down that keeps a card to discard."""
     found = []
     for card in dict.fromkeys(hand):
-        for lay_down in _lay_downs(without(hand, [card]) or (), contract, rules, "points", 1):
+        for lay_down in _lay_downs(without(hand, [card]) or (), contract, rules, "points", 1)[0]:
             rest = in_deck_order((card, *lay_down.rest))
             found.append(LayDown(lay_down.melds, rest, hand_points(rest, rules), lay_down.exact))
     return sorted(found, key=lambda one: (one.points, len(one.rest)))[:1]
 
 
-def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> list[LayDown]:
+def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> tuple[list[LayDown], bool]:
+    """Finds the best few, and tells whether there are no others, worse by this aim and better by the other."""
     plans = _plans(rules)
     known = plans.get((id(contract), aim))  # the contract kept beside the plan makes the id its own
     if known is None:
@@ -90,11 +93,12 @@ def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: i
         plan = plan_for(meld_rules(rules), contract, (), points_by_face(rules), aim)
         known = plans[id(contract), aim] = (contract, plan)
     plan = known[1]
-    found = _found(hand, plan, most)
+    found, all_seen = _found(hand, plan, most)
     if found and plan.knobs.extra_kinds:
         found += _with_extra_melds(hand, plan, most)
         found.sort(key=lambda one: -one.worth)
-    return [_lay_down(one, hand, rules) for one in found[:most]]
+        all_seen = False
+    return [_lay_down(one, hand, rules) for one in found[:most]], all_seen
 
 
 def _no_plans(_: Ruleset) -> dict[tuple[int, Aim], tuple[Contract, Plan]]:
@@ -113,19 +117,21 @@ def _with_extra_melds(hand: Hand, plan: Plan, most: int) -> list[_Found]:
         if sum(part.size for part in (*plan.contract, *extra)) > len(hand):
             continue
         longer = plan_for(plan.knobs, plan.contract, extra, plan.points, plan.aim)
-        if here := _found(hand, longer, most):
+        here, _ = _found(hand, longer, most)
+        if here:
             found += here + _with_extra_melds(hand, longer, most)
     return found
 
 
-def _found(hand: Hand, plan: Plan, most: int) -> list[_Found]:
+def _found(hand: Hand, plan: Plan, most: int) -> tuple[list[_Found], bool]:
     if len(hand) < plan.least_cards:
-        return []
+        return [], True
     if plan.odd:
         plain, exact = plain_search(hand, plan, most)
-        return [_Found(worth, melds, exact) for worth, melds in plain]
-    found = choices(hand, plan, most)
-    return [_Found(choice.worth, laid_out(choice, hand, plan), found.exact) for choice in found.found]
+        return [_Found(worth, melds, exact) for worth, melds in plain], False
+    chosen = choices(hand, plan, most)
+    found = [_Found(choice.worth, laid_out(choice, hand, plan), chosen.exact) for choice in chosen.found]
+    return found, chosen.all_seen
 
 
 def _lay_down(found: _Found, hand: Hand, rules: Ruleset) -> LayDown:

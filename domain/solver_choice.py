@@ -37,14 +37,15 @@ class Choice(NamedTuple):
 class Choices:
     """The best few choices found so far, the best first.
 
-    exact: no better one was passed over. floor: what a further choice must be worth more than: all are looked at until
-    there are some, then those better than the last, and soon only those better than the best.
+    exact: no better one was passed over. all_seen: there are no others, and each lays all that its set ranks have.
+    floor: what a further choice must be worth more than: all are looked at until there are some, then those better
+    than the last, and soon only those better than the best.
     """
 
     def __init__(self, most: int):
         self._most, self._work, self._added = most, 0, 0
         self.found: list[Choice] = []
-        self.exact, self.is_spent = True, False
+        self.exact, self.is_spent, self.all_seen = True, False, False
         self.floor = -1
 
     def work(self, steps: int = 1) -> None:
@@ -82,7 +83,8 @@ _NONE = Choices(0)
 def choices(hand: Hand, plan: Plan, most: int) -> Choices:
     """Finds the best few choices; none where the contract cannot be met."""
     found: Choices | None = None
-    for cards in as_counts(hand, plan):
+    ways = as_counts(hand, plan)
+    for cards in ways:
         wilds = len(cards.wilds)
         if plan.set_list:
             wilds -= least_wilds_for_sets(cards, plan)
@@ -99,7 +101,10 @@ def choices(hand: Hand, plan: Plan, most: int) -> Choices:
         needed = ranks_that_need_sets(cards, plan, asked[0])
         if needed is not None:
             _choose_with_runs(cards, plan, asked[0], len(cards.wilds) - asked[1], needed, found)
-    return found or _NONE
+    if found is None:
+        return _NONE
+    found.all_seen = found.all_seen and len(ways) == 1
+    return found
 
 
 def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
@@ -120,6 +125,7 @@ def _choose_sets(cards: Cards, plan: Plan, found: Choices) -> None:
         lambda: found.floor - above,
         visit_plain if all_laid else visit,
     ).run()
+    found.all_seen = all_laid and found.floor < 0
 
 
 def _choose_with_runs(cards: Cards, plan: Plan, asks: Asks, wilds: int, needed: set[int], found: Choices) -> None:

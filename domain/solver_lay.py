@@ -84,11 +84,13 @@ def _sets(choice: Choice, surplus: int, blocks: list[int], mixed: _Mixed | None,
     """Lays what runs left of the set ranks, and as many of the wilds as the sets take."""
     melds: list[_Open] = []
     left = [_copies(held.rank, blocks, plan) for held, _ in choice.groups]
-    ranges = [
-        wilds_for(sum(copies), sets, plan.limits) or (0, 0)
-        for copies, (_, sets) in zip(left, choice.groups, strict=True)
-    ]
-    surplus -= sum([least for least, _ in ranges])
+    ranges = [(0, 0)] * len(left)
+    if surplus:
+        ranges = [
+            wilds_for(sum(copies), sets, plan.limits) or (0, 0)
+            for copies, (_, sets) in zip(left, choice.groups, strict=True)
+        ]
+        surplus -= sum([least for least, _ in ranges])
     for place, (held, sets) in enumerate(choice.groups):
         if choice.sharings:
             shares = choice.sharings[place].shares

@@ -7,17 +7,22 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TypeAlias
 
 from domain.cards import Card, Hand, in_deck_order, rank_of, suit_of
 from domain.lay_down import LaidMelds, fault_between
 from domain.meld import Placed
-from domain.readings import Reading, fault_of, natural_if_own, own_role, role
+from domain.readings import RUNS, Reading, fault_of, natural_if_own, naturals, own_role, role
 from domain.ruleset import MeldKind
 from domain.solver_plan import Plan
 from domain.solver_terms import Wanted
 
 _BUDGET = 20_000  # steps of the search with a usual hand, below a second
 _USUAL = 12  # cards; a bigger hand has dearer steps and gets fewer, so that no table can hold up a process
+_HARD_FIRST: tuple[MeldKind, ...] = ("run", "colour", "run_any_suit", "set")
+
+_Laid: TypeAlias = tuple[MeldKind, Reading]
+_Parts: TypeAlias = list[tuple[int, tuple[MeldKind, Wanted]]]
 
 
 @dataclass
@@ -39,43 +44,42 @@ class _Search:
 def plain_search(hand: Hand, plan: Plan, most: int) -> tuple[list[tuple[int, LaidMelds]], bool]:
     """Gives the best few lay-downs with their worth, and whether all were tried."""
     search = _Search(plan, most, budget=_BUDGET * _USUAL**3 // max(_USUAL, len(hand)) ** 3)
-    exact = plan.knobs.exact_sizes
-    parts: list[tuple[MeldKind, Wanted]] = [(part.kind, Wanted(part.size, exact)) for part in plan.contract]
-    parts += [(part.kind, Wanted(part.size, exact=False)) for part in plan.extra]
-    _lay(search, Counter(in_deck_order(hand)), parts, (), 0)
+    parts = sorted(enumerate(plan.order), key=lambda part: (_HARD_FIRST.index(part[1][0]), -part[1][1].size))
+    _lay(search, Counter(in_deck_order(hand)), parts, {}, 0)
     best = sorted(search.found.values(), key=lambda one: -one[0])[:most]
     return best, search.budget > 0
 
 
-def _lay(
-    search: _Search, left: Counter[Card], parts: list[tuple[MeldKind, Wanted]], laid: LaidMelds, worth: int
-) -> None:
+def _lay(search: _Search, left: Counter[Card], parts: _Parts, laid: dict[int, _Laid], worth: int) -> None:
+    """Lays one part after the other; laid: by the part's place in the contract."""
     if not parts:
         rest = in_deck_order(left.elements())
         if rest not in search.found or search.found[rest][0] < worth:
-            search.found[rest] = (worth, laid)
+            search.found[rest] = (worth, tuple(laid[place] for place in sorted(laid)))
         search.best = max(search.best, worth)
         return
     if worth + _worth(search.plan, left.elements()) <= search.best:
         return
-    kind, wanted = parts[0]
-    for gain, cards in _dearest_first(search, left, kind, wanted):
+    place, (kind, wanted) = parts[0]
+    for gain, cards in _easy_first(search, left, kind, wanted):
         if not search.may_go_on():
             return
-        if not any(fault_between((kind, cards), other, search.plan.knobs) for other in laid):
+        if not any(fault_between((kind, cards), other, search.plan.knobs) for other in laid.values()):
             after = left - Counter([placed.card for placed in cards])
-            _lay(search, after, parts[1:], (*laid, (kind, cards)), worth + gain)
+            _lay(search, after, parts[1:], {**laid, place: (kind, cards)}, worth + gain)
 
 
-def _dearest_first(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> list[tuple[int, Reading]]:
-    make = _runs if kind in ("run", "run_any_suit") else _alike
+def _easy_first(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted) -> list[tuple[int, Reading]]:
+    """Lists the melds with their worth: those with few wilds first, for the others need some too, then the dearest."""
+    make = _runs if kind in RUNS else _alike
     found: dict[Reading, int] = {}
     for cards in make(search, left, kind, wanted):
         if not search.may_go_on():
             break
         if fault_of(kind, cards, search.plan.knobs, first_laying=True) is None:
             found.setdefault(cards, _worth(search.plan, (placed.card for placed in cards)))
-    return sorted(((worth, cards) for cards, worth in found.items()), key=lambda one: -one[0])
+    easy = sorted(found.items(), key=lambda one: (len(one[0]) - naturals(one[0]), -one[1]))
+    return [(worth, cards) for cards, worth in easy]
 
 
 def _worth(plan: Plan, cards: Iterator[Card]) -> int:
@@ -92,9 +96,9 @@ def _alike(search: _Search, left: Counter[Card], kind: MeldKind, wanted: Wanted)
             for wild in range(min(len(wilds), size) + 1):
                 if size - wild > len(own):
                     continue
-                for naturals in _choices(search, own, size - wild):
+                for own_cards in _choices(search, own, size - wild):
                     for others in _choices(search, wilds, wild):
-                        yield (*map(Placed, naturals), *(Placed(card, value) for card in others))
+                        yield (*map(Placed, own_cards), *(Placed(card, value) for card in others))
 
 
 def _choices(search: _Search, cards: list[Card], count: int) -> Iterator[tuple[Card, ...]]:

@@ -381,6 +381,10 @@ def difference(hand: Hand, contract: Contract, rules: Ruleset) -> str | None:
     candidates = lay_down_candidates(hand, contract, rules)
     if best is not None and (not candidates or candidates[0].points != best.points):
         return f"the candidates {candidates} do not begin with the best"
+    if expected is not None and candidates and all(one.exact for one in candidates):
+        fewest = min((len(one.rest), one.points) for one in candidates)
+        if fewest != expected.fewest_cards:
+            return f"the candidates {candidates} lack the one with the fewest cards, {expected.fewest_cards}"
     for lay_down in filter(None, (best, *by_cards, *candidates)):
         if fault := _fault(lay_down, hand, contract, rules):
             return f"{lay_down}: {fault}"
