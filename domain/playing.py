@@ -75,8 +75,9 @@ def discard(table: Unfolding, seat: int, move: Discard) -> None:
 
 def refuse_discard(game: Game, round_: Round, seat: int, move: Discard) -> None:
     """Raises the reason why this discard is not allowed, if there is one."""
-    if move.card not in game.seats[seat].hand:
-        raise illegal("card_not_in_hand")
+    hand = game.seats[seat].hand
+    if move.card not in hand:
+        hand_left(hand, [move.card])
     refuse_while_owed(round_)
     if move.skip not in skip_targets(game, seat, move.card):
         raise illegal("skip_target")

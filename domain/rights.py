@@ -1,6 +1,6 @@
 """What the player in turn may do after the draw, as the rules and the round have it."""
 
-from domain.cards import SKIP, Card, Hand, without
+from domain.cards import DECK_ORDER, SKIP, Card, Hand, without
 from domain.meld import Meld
 from domain.refusals import Reason, illegal
 from domain.ruleset import Contract
@@ -110,5 +110,5 @@ def hand_left(hand: Hand, cards: list[Card]) -> Hand:
     """Takes cards out of a hand that must hold them all."""
     left = without(hand, cards)
     if left is None:
-        raise illegal("card_not_in_hand")
+        raise illegal("card_not_in_hand" if all(card in DECK_ORDER for card in cards) else "unknown_card")
     return left

@@ -4,6 +4,7 @@ import pytest
 
 from domain import events as e
 from domain.commands import Buy, CallShanghai, Discard, DrawStock, LayDown, LayOff, Pass, SwapWild, TakeDiscard
+from domain.meld import Placed
 from domain.presets import Json
 from domain.refusals import IllegalMove
 from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, lay_down, meld, open_discard, placed, table
@@ -54,6 +55,15 @@ def test_a_lay_off_is_carried_out_whole_or_not_at_all() -> None:
     assert t.refusal(ANNA, LayOff("m1", ())) == IllegalMove("does_not_fit")
     assert t.refusal(ANNA, LayOff("m7", placed("4H"))) == IllegalMove("meld_not_found")
     assert t.game == before
+
+
+def test_a_card_that_no_deck_has_is_told_from_one_that_is_not_held() -> None:
+    t = at_hand("4H 2H KC")
+    for card, reason in (("9S", "card_not_in_hand"), ("", "unknown_card"), ("10H", "unknown_card")):
+        for move in (Discard(card), LayOff("m1", (Placed(card),))):
+            broken = t.refusal(ANNA, move)
+            assert isinstance(broken, IllegalMove)
+            assert broken.reason == reason
 
 
 def test_a_wild_is_laid_at_the_end_that_is_named() -> None:
