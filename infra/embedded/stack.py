@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -48,10 +48,12 @@ def running_stack(
         check_port(host, port)
         run = exits.enter_context(socket_folder(data))
         variables = _variables(data, run, host, port)
+        roof = _start_roof(("api",), data, variables)  # it loads while the engines start
+        exits.callback(_stop_together, roof)  # also where an engine does not start
         processes = _start_engines(data, run, exits)
+        exits.callback(_stop_together, roof)  # before the engines
         _migrate(data, variables)
-        roof = {name: keep(partial(_start_module, name, module, data, variables)) for name, module in ROOF.items()}
-        exits.callback(_stop_together, roof)
+        roof |= _start_roof(("relay", "clock", "worker"), data, variables)
         processes |= roof
         _wait_until_ready(processes, host, port, say)
         yield Stack(base_url=base_url(host, port), data=data, variables=variables, processes=processes)
@@ -95,6 +97,10 @@ def _migrate(data: Path, variables: Mapping[str, str]) -> None:
     command = [sys.executable, "-m", "infra.cli", "migrate"]
     migration = start("migrate", command, log=data / "logs/migrate.log", variables=variables)
     wait_until(migration, lambda: migration.process.poll() == 0, bound_s=60)
+
+
+def _start_roof(names: Iterable[str], data: Path, variables: Mapping[str, str]) -> dict[str, Kept]:
+    return {name: keep(partial(_start_module, name, ROOF[name], data, variables)) for name in names}
 
 
 def _start_module(name: str, module: str, data: Path, variables: Mapping[str, str]) -> Running:
