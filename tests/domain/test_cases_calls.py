@@ -89,6 +89,16 @@ def test_a_caller_draws_nothing_where_nothing_is_left() -> None:
     assert len(t.hand(DAVID)) == 3
 
 
+def test_a_callers_penalty_takes_the_last_stock_card_without_renewing() -> None:
+    t = open_discard(
+        "jokers", HANDS, "4S", by=BORIS, turn=CLARA, below=((CLARA, "9C"), (ANNA, "9D")), stock="6C", melds=[SPADES],
+        down=[ANNA],
+    )  # fmt: skip
+    events = t.answer(DAVID, LOW)
+    assert [type(event) for event in events] == [e.ClaimsClosed, e.ShanghaiCalled]
+    assert called(events).stock_count == len(t.round.stock) == 0
+
+
 def test_a_callers_penalty_renews_the_stock_and_the_called_card_is_gone_by_then() -> None:
     t = open_discard(
         "jokers", HANDS, "4S", by=BORIS, turn=CLARA, below=((CLARA, "9C"), (ANNA, "9D")), stock="", melds=[SPADES],
@@ -119,6 +129,13 @@ def test_the_player_in_turn_may_call_and_draws_from_the_stock_as_well() -> None:
     assert t.options(CLARA) == (DrawStock(),)
     t.answer(CLARA, DrawStock())
     assert t.hand(CLARA) == ("3C", "JC", "3D", "JD")
+
+
+def test_between_two_players_the_one_in_turn_calls_alone() -> None:
+    t = open_discard("jokers", ["KC KD", "QC QD"], "4S", by=ANNA, turn=BORIS, melds=[SPADES], down=[ANNA])
+    assert t.asked() == {BORIS: "draw"}
+    assert [type(event) for event in t.answer(BORIS, LOW)] == [e.ShanghaiCalled]
+    assert t.options(BORIS) == (DrawStock(),)
 
 
 def test_a_draw_chosen_before_the_call_follows_by_itself() -> None:
@@ -231,6 +248,12 @@ def test_the_player_in_turn_calls_falsely_once_at_the_most_and_is_asked_anew() -
     assert t.refusal(CLARA, LOW) == IllegalMove("false_call")
     t.answer(CLARA, TakeDiscard())
     assert t.hand(CLARA) == ("3C", "JC", "JD", "KS")
+
+
+def test_a_false_call_of_the_player_in_turn_takes_nobody_elses() -> None:
+    t = open_discard("davis", HANDS, "KS", by=BORIS, turn=CLARA, melds=[SPADES], down=[ANNA], overrides=FALSE)
+    t.answer(CLARA, LOW)
+    assert isinstance(t.answer(DAVID, LOW)[0], e.FalseCalled)
 
 
 def test_a_card_drawn_for_a_false_call_is_a_card_drawn_in_the_lap() -> None:

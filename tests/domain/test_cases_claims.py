@@ -221,6 +221,12 @@ def test_the_window_waits_while_a_nearer_seat_could_still_buy() -> None:
     assert "7H" in t.hand(DAVID)
 
 
+def test_a_card_that_fits_keeps_no_window_open_in_a_game_without_calls() -> None:
+    t = open_discard("may-i", FOUR, "4S", melds=[SPADES], down=[ANNA])
+    t.answer(BORIS, DrawStock())
+    assert "CardBought" in kinds(t.answer(CLARA, Buy("4S")))
+
+
 def test_a_first_call_cannot_be_overtaken() -> None:
     t = open_discard("davis", FOUR, "7H", overrides={"buy": {"priority": "first_call"}})
     t.answer(BORIS, DrawStock())

@@ -97,6 +97,14 @@ def test_without_an_upcard_the_first_player_draws_from_the_stock_and_nobody_is_a
     assert t.options(forehand) == (DrawStock(),)
 
 
+def test_the_first_upcard_is_asked_of_everybody_also_of_two() -> None:
+    for players in (2, 4):
+        t = sitting("davis", players)
+        deal(t, 1)
+        forehand = t.round.turn
+        assert t.asked() == {seat: "draw" if seat == forehand else "claim" for seat in range(players)}
+
+
 def test_counter_clockwise_everything_goes_the_other_way() -> None:
     t = sitting("carioca")
     deal(t, 1)
