@@ -109,6 +109,7 @@ def _members(annotation: Any) -> tuple[Any, ...]:
 
 _GAME = "/v1/games/{game_id}"
 _WATCHED = ("game_not_found", "not_seated")
+_WRITING = ("busy", "overloaded")
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -118,7 +119,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(id="getMe", tag="Players", method="GET", path="/v1/me", handler=players.get_me, scope="watch"),
     Operation(
         id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game, scope="play",
-        status=201, headers=("Location", "ETag", "Idempotency-Replayed"), problems=("busy",),
+        status=201, headers=("Location", "ETag", "Idempotency-Replayed"), problems=_WRITING,
     ),
     Operation(
         id="listGames", tag="Games", method="GET", path="/v1/games", handler=lobby.list_games, scope="watch",
@@ -130,17 +131,17 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="startGame", tag="Games", method="POST", path=f"{_GAME}/start", handler=lobby.start_game, scope="play",
         headers=("ETag", "Idempotency-Replayed"), reads=("If-Match",),
-        problems=("game_not_found", "not_your_game", "seats_open", "already_started", "busy", "version_mismatch"),
+        problems=("game_not_found", "not_your_game", "seats_open", "already_started", *_WRITING, "version_mismatch"),
     ),
     Operation(
         id="takeSeat", tag="Games", method="PUT", path=f"{_GAME}/seats/{{seat}}", handler=lobby.take_seat,
         scope="play", headers=("ETag",),
-        problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", "busy"),
+        problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", *_WRITING),
     ),
     Operation(
         id="revealNonce", tag="Games", method="POST", path=f"{_GAME}/seats/{{seat}}/nonce", handler=lobby.reveal_nonce,
         scope="play", headers=("ETag",),
-        problems=(*_WATCHED, "not_your_decision", "seat_not_found", "nonce_not_asked", "wrong_nonce", "busy"),
+        problems=(*_WATCHED, "not_your_decision", "seat_not_found", "nonce_not_asked", "wrong_nonce", *_WRITING),
     ),
     Operation(
         id="getView", tag="Play", method="GET", path=f"{_GAME}/view", handler=play.get_view, scope="watch",
@@ -156,7 +157,7 @@ OPERATIONS: tuple[Operation, ...] = (
         reads=("If-Match", "Prefer"),
         problems=(
             *_WATCHED, "not_your_decision", "decision_closed", "not_your_turn", "illegal_move", "game_not_started",
-            "game_finished", "busy", "version_mismatch",
+            "game_finished", *_WRITING, "version_mismatch",
         ),
     ),
     Operation(

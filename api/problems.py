@@ -14,7 +14,7 @@ from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
 from services.games import NotSeated, NotYourDecision, NotYourGame
-from services.ports import Unavailable
+from services.ports import Overloaded, Unavailable
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 
 Place: TypeAlias = Literal["body", "query", "header", "path"]
@@ -66,8 +66,12 @@ KINDS: dict[str, Kind] = {
     "rate_limited": Kind(429, "Rate limited", "Too many requests of this kind; see Retry-After.", 1),
     "internal_error": Kind(500, "Internal error", "A fault of the server; the request id finds it in the log."),
     "busy": Kind(503, "Busy", "The game changed under every try; send the request again.", 1),
+    "overloaded": Kind(503, "Overloaded", "More waits to be written than can be written soon; nothing was changed.", 1),
     "unavailable": Kind(
-        503, "Unavailable", "The database cannot be reached; with its Idempotency-Key a write can be repeated.", 1
+        503,
+        "Unavailable",
+        "The database cannot be reached or cannot write; with its Idempotency-Key a write can be repeated.",
+        1,
     ),
     "shutting_down": Kind(503, "Shutting down", "This process is about to end; another one answers.", 1),
 }
@@ -97,6 +101,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",
     Busy: "busy",
+    Overloaded: "overloaded",
     Unavailable: "unavailable",
 }
 

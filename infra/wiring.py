@@ -10,6 +10,7 @@ from infra.bus.reader import RedisBusReader
 from infra.jobs import open_jobs
 from infra.postgres.accounts import PostgresAccounts, PostgresReservations
 from infra.postgres.database import Database
+from infra.postgres.lane import Lane
 from infra.postgres.log import PostgresLog
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation
@@ -46,19 +47,19 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     """
     database = Database(settings.database_url, size=connections, name=name)
     poke = Poke(settings.database_url)
-    log = PostgresLog(database, poke)
+    lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
     jobs = open_jobs(settings.broker_url)
     presence = Presence(settings.bus_url)
 
     async def settle() -> None:
-        await log.settle()
+        await lane.settle()
         await poke.settle()
 
     async with AsyncExitStack() as exits:
-        for close in (database.close, poke.close, settle, jobs.close, presence.close):
+        for close in (database.close, lane.close, poke.close, settle, jobs.close, presence.close):
             exits.push_async_callback(close)
         yield Services(
-            log=log,
+            log=PostgresLog(database, lane),
             secrets=PostgresSecrets(database, settings.secret_key),
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),

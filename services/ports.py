@@ -90,6 +90,10 @@ class Unavailable(Exception):
     """The database cannot be reached; for a write the outcome is unknown."""
 
 
+class Overloaded(Unavailable):
+    """More waits to be written than can be written soon; nothing was written."""
+
+
 class GameLog(Protocol):
     """The event store. Appends are whole or not at all, and durable when they return."""
 
@@ -98,7 +102,10 @@ class GameLog(Protocol):
         ...
 
     async def append(self, append: Append) -> datetime:
-        """Appends in one statement and gives its time; raises VersionConflict, KeyUsed or Unavailable."""
+        """Appends in one statement and gives its time.
+
+        Errors: VersionConflict where `after` is not the game's head; KeyUsed; Unavailable, of which Overloaded is one.
+        """
         ...
 
     async def receipt(self, game_id: str, principal: str, operation: str, key: str) -> Receipt | None:

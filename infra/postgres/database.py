@@ -33,8 +33,12 @@ LOST = (
 LOST_AT_FIRST = (*LOST, asyncpg.InvalidCatalogNameError, asyncpg.InvalidParameterValueError)
 
 
-class NotSent(Unavailable):
-    """No connection could be had: the statement was not carried out."""
+# The server's own word that it has undone the statement: no space left, a standby, too slow.
+_UNDONE = (asyncpg.InsufficientResourcesError, asyncpg.ReadOnlySQLTransactionError, asyncpg.QueryCanceledError)
+
+
+class NotDone(Unavailable):
+    """The statement was not carried out: no connection could be had, or the server was not able to do it."""
 
 
 @contextmanager
@@ -47,7 +51,18 @@ def lost_is_unavailable(
     except ValueError:  # an argument that cannot be sent: an InterfaceError too, but the caller's fault
         raise
     except lost as cause:
-        raise error(f"{type(cause).__name__}: {cause}") from cause
+        raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {cause}") from cause
+
+
+async def connect(url: str, *, name: str) -> asyncpg.Connection:
+    """Opens a connection outside any pool. Errors: NotDone."""
+    with lost_is_unavailable(NotDone, LOST_AT_FIRST):
+        return await asyncpg.connect(
+            url,
+            timeout=_CONNECT_S,
+            command_timeout=_ANSWER_S,
+            server_settings={**SESSION, "application_name": name},
+        )
 
 
 class Database:
@@ -72,9 +87,9 @@ class Database:
             return await self.run(statement, *arguments)
 
     async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
-        """Runs a statement once. Errors: NotSent; another Unavailable, where it may have been carried out."""
+        """Runs a statement once. Errors: NotDone; another Unavailable, where it may have been carried out."""
         pool = self._pool or await self._open()
-        with lost_is_unavailable(NotSent, LOST_AT_FIRST):
+        with lost_is_unavailable(NotDone, LOST_AT_FIRST):
             connection = await pool.acquire(timeout=_ANSWER_S)
         try:
             with lost_is_unavailable():

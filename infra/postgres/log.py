@@ -1,43 +1,27 @@
 """The event store on Postgres."""
 
-import asyncio
-import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-import asyncpg
-
-from infra.postgres.database import Database, NotSent
-from infra.postgres.rows import ACTORS, append_rows
+from infra.postgres.database import Database
+from infra.postgres.lane import Beaten, Lane
+from infra.postgres.rows import ACTORS, rows_of
 from infra.sql import statements
 from services.codec import decode_event
 from services.ids import public_id, uuid_of
-from services.ports import (
-    Append,
-    KeyUsed,
-    Receipt,
-    Recorded,
-    Unavailable,
-    VersionConflict,
-)
+from services.ports import Append, KeyUsed, Receipt, Recorded, VersionConflict
 
 _SQL = statements("log")
 _LAST_ID = UUID(int=(1 << 128) - 1)
-_KEY_COLUMNS = re.compile(r"\(([^()]*)\)=\(")
-_RESOLVE_S = 5.0  # so long an append with an unknown outcome is asked after
-_RETRY_S = 0.1
 
 
 class PostgresLog:
-    """A GameLog; `poke` is called after each append that was committed."""
+    """A GameLog: reads go through the database's pool, appends through the lane."""
 
-    def __init__(self, database: Database, poke: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, database: Database, lane: Lane) -> None:
         self._database = database
-        self._poke = poke
-        self._writing: set[asyncio.Task[datetime]] = set()
+        self._lane = lane
 
     async def read(self, game_id: str, after: int = 0) -> list[Recorded]:
         game = uuid_of("gam", game_id)
@@ -54,11 +38,16 @@ class PostgresLog:
         ]
 
     async def append(self, append: Append) -> datetime:
-        """Goes on to its end where the caller is cancelled: such an append is whole or not at all, too."""
-        writing = asyncio.create_task(self._write(append))
-        self._writing.add(writing)
-        writing.add_done_callback(self._has_written)
-        return await asyncio.shield(writing)
+        """Is whole or not at all, also where the caller is cancelled."""
+        try:
+            return await self._lane.write(rows_of(append))
+        except Beaten as beaten:
+            if beaten.is_unknown and (at := await self._time_of(append)):
+                return at
+            request = append.request
+            if request and await self.receipt(append.game_id, request.principal, request.operation, request.key):
+                raise KeyUsed from None
+            raise VersionConflict from None
 
     async def receipt(self, game_id: str, principal: str, operation: str, key: str) -> Receipt | None:
         game = uuid_of("gam", game_id)
@@ -79,38 +68,6 @@ class PostgresLog:
         rows = await self._database.fetch(_SQL["heads"], list(games))
         return {games[row["game_id"]]: row["version"] for row in rows if row["version"] is not None}
 
-    async def settle(self) -> None:
-        """Returns when no append is under way any more, those of cancelled callers included."""
-        await asyncio.gather(*self._writing, return_exceptions=True)
-
-    async def _write(self, append: Append) -> datetime:
-        at = await self._write_once(append)
-        self._poke()
-        return at
-
-    async def _write_once(self, append: Append) -> datetime:
-        """Appends, and where the connection was lost meanwhile sends it again: the unique keys let it in once.
-
-        A refusal of the second sending may be caused by the first one's success.
-        """
-        rows = append_rows([append])
-        deadline = time.monotonic() + _RESOLVE_S
-        is_unknown = False
-        while True:
-            try:
-                [[at]] = await self._database.run(_SQL["append"], *rows)
-                return at  # type: ignore[no-any-return]
-            except asyncpg.UniqueViolationError as violation:
-                if is_unknown and (at := await self._time_of(append)):
-                    return at
-                raise _refusal(violation) from None
-            except Unavailable as lost:
-                is_unknown = is_unknown or not isinstance(lost, NotSent)
-                if not is_unknown or time.monotonic() > deadline:
-                    raise
-                await self._database.forget_connections()
-                await asyncio.sleep(_RETRY_S)
-
     async def _time_of(self, append: Append) -> datetime | None:
         """Gives the time of this very append, or None where its command was never carried out here."""
         rows = await self._database.fetch(
@@ -119,15 +76,3 @@ class PostgresLog:
         if rows and rows[0]["first_version"] == append.after + 1:
             return rows[0]["occurred_at"]  # type: ignore[no-any-return]
         return None
-
-    def _has_written(self, writing: asyncio.Task[datetime]) -> None:
-        self._writing.discard(writing)
-        if not writing.cancelled():
-            writing.exception()  # a cancelled caller does not ask for it
-
-
-def _refusal(violation: Any) -> Exception:
-    """Tells by the key's columns what was there before; a constraint's name would be its partition's own."""
-    found = _KEY_COLUMNS.search(violation.detail or "")
-    columns = found[1].split(", ") if found else []
-    return KeyUsed() if "principal" in columns else VersionConflict()

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from msgspec import Struct
+
 from services.codec import encode_event
 from services.ids import uuid_of
 from services.ports import Actor, Append, WorkKind
@@ -20,24 +22,42 @@ _KIND_NUMBERS = {kind: number for number, kind in WORK_KINDS.items()}
 _Row: TypeAlias = tuple[Any, ...]
 
 
-def append_rows(appends: Sequence[Append]) -> list[list[Any]]:
-    """Gives the arguments of the statement `append`: the columns of its rows in three tables.
+class AppendRows(Struct, frozen=True):
+    """One append, ready to be sent. row: what is said of it once; events: a row of each."""
 
-    Errors: ValueError for a game id that is none.
-    """
-    games = [(_game(append), append) for append in appends]
-    return [
-        *_columns(9, (row for game, append in games for row in _event_rows(game, append))),
-        *_columns(8, (row for game, append in games for row in _receipt_rows(game, append))),
-        *_columns(5, (_work_row(game, append) for game, append in games)),
-    ]
+    game: UUID
+    row: _Row
+    events: list[_Row]
 
 
-def _game(append: Append) -> UUID:
+def rows_of(append: Append) -> AppendRows:
+    """Writes an append as rows. Errors: ValueError for a game id that is none."""
     game = uuid_of("gam", append.game_id)
     if game is None:
         raise ValueError(append.game_id)
-    return game
+    row = (game, append.after, append.after + len(append.events), *_work(append), *_receipt(append))
+    return AppendRows(game, row, list(_event_rows(game, append)))
+
+
+def arguments(appends: Sequence[AppendRows]) -> list[_Row]:
+    """Gives the arguments of the statement `append`, for at least one append: the columns of all rows."""
+    return [*_columns(append.row for append in appends), *_columns(row for append in appends for row in append.events)]
+
+
+def _work(append: Append) -> _Row:
+    work = append.work
+    if work is None:
+        return NOTHING, None, None
+    return _KIND_NUMBERS[work.kind], work.at, timedelta(milliseconds=work.delay_ms)
+
+
+def _receipt(append: Append) -> _Row:
+    request = append.request
+    if request is None:
+        return (None,) * 6
+    receipt = receipt_of(append, request)
+    key = (request.principal, request.operation, request.key)
+    return *key, request.fingerprint, receipt.command_id, receipt.last_version
 
 
 def _event_rows(game: UUID, append: Append) -> Iterator[_Row]:
@@ -47,21 +67,5 @@ def _event_rows(game: UUID, append: Append) -> Iterator[_Row]:
         yield game, version, type_, schema, actor, new.round, new.ordinal, new.command_id, payload
 
 
-def _receipt_rows(game: UUID, append: Append) -> Iterator[_Row]:
-    if request := append.request:
-        receipt = receipt_of(append, request)
-        key = (request.principal, request.operation, request.key)
-        versions = (receipt.first_version, receipt.last_version)
-        yield game, *key, request.fingerprint, receipt.command_id, *versions
-
-
-def _work_row(game: UUID, append: Append) -> _Row:
-    version = append.after + len(append.events)
-    if append.work is None:
-        return game, version, NOTHING, None, None
-    work = append.work
-    return game, version, _KIND_NUMBERS[work.kind], work.at, timedelta(milliseconds=work.delay_ms)
-
-
-def _columns(width: int, rows: Iterable[_Row]) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+def _columns(rows: Iterable[_Row]) -> list[_Row]:
+    return list(zip(*rows, strict=True))

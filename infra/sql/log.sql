@@ -1,28 +1,36 @@
 -- name: append
--- Whole or not at all, for one game or for several. Each part waits for the one before (`count` runs it to its end):
--- who repeats a request and is too late with its version as well is told of the key. Rows of a game come in the
--- order of their versions, so that gseq rises with them.
-WITH receipts AS (
+-- For one game or several, each of them whole or not at all: a game whose head is not the given one is left out, and
+-- the answer names those that were written. The heads are read in the snapshot that comes before the transaction's
+-- number, so that the order of transactions stays the order of events within a game. Rows come in the order of games,
+-- so that two processes never wait for each other in a circle, and of versions, so that gseq rises with them.
+WITH fit AS MATERIALIZED (
+    SELECT *
+    FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::smallint[], $5::timestamptz[], $6::interval[],
+        $7::text[], $8::text[], $9::text[], $10::bytea[], $11::uuid[], $12::integer[])
+        AS append (game_id, after, last_version, kind, at, delay,
+            principal, operation, key, fingerprint, command_id, last_of_command)
+    WHERE after = coalesce((SELECT max(version) FROM event WHERE event.game_id = append.game_id), 0)
+), receipts AS (
     INSERT INTO idempotency
         (game_id, principal, operation, key, fingerprint, command_id, first_version, last_version)
-    SELECT * FROM unnest($10::uuid[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::uuid[],
-        $16::integer[], $17::integer[])
-    RETURNING 1
+    SELECT game_id, principal, operation, key, fingerprint, command_id, after + 1, last_of_command
+    FROM fit
+    WHERE principal IS NOT NULL
 ), events AS (
     INSERT INTO event (game_id, version, type, schema, actor, round, ordinal, command_id, payload)
-    SELECT * FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::smallint[], $5::smallint[],
-        $6::smallint[], $7::smallint[], $8::uuid[], $9::bytea[])
-    WHERE (SELECT count(*) FROM receipts) >= 0
-    RETURNING 1
+    SELECT game_id, version, type, schema, actor, round, ordinal, new.command_id, payload
+    FROM unnest($13::uuid[], $14::integer[], $15::smallint[], $16::smallint[], $17::smallint[], $18::smallint[],
+        $19::smallint[], $20::uuid[], $21::bytea[])
+        AS new (game_id, version, type, schema, actor, round, ordinal, command_id, payload)
+        JOIN fit USING (game_id)
+    ORDER BY game_id, version
 ), works AS (
     INSERT INTO work (game_id, version, kind, due_at)
-    SELECT game_id, version, kind,
+    SELECT game_id, last_version, kind,
         CASE kind WHEN 0 THEN 'infinity' ELSE coalesce(at, statement_timestamp()) + delay END
-    FROM unnest($18::uuid[], $19::integer[], $20::smallint[], $21::timestamptz[], $22::interval[])
-        AS new (game_id, version, kind, at, delay)
-    WHERE (SELECT count(*) FROM events) >= 0
+    FROM fit
 )
-SELECT statement_timestamp();
+SELECT statement_timestamp() AS at, ARRAY(SELECT game_id FROM fit) AS written;
 
 -- name: read
 -- One row of arrays: 400 events come in a third of a millisecond.

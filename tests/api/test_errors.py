@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from domain.presets import preset_names
-from services.ports import Unavailable
+from services.ports import Overloaded, Unavailable
 from tests.api.world import DAVIS, Player, World, asked, dealt_game, in_turn
 
 PROBLEM = {
@@ -287,6 +287,22 @@ async def test_a_database_that_is_away_is_said_so(world: World, anna: Player, mo
     response = await anna.call("GET", f"/v1/games/{game_id}")
     assert_problem(response, 503, "unavailable")
     assert response.headers["retry-after"] == "1"
+
+
+async def test_a_full_queue_before_the_log_is_said_so(
+    world: World, anna: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise Overloaded
+
+    game = await anna.open_game(seats=[{"controller": "you"}, {"controller": "bot", "level": "easy"}])
+    monkeypatch.setattr(world.log, "append", full)
+    response = await anna.call("POST", f"/v1/games/{game['game_id']}/start", idempotency_key="k")
+    assert_problem(response, 503, "overloaded")
+    assert response.headers["retry-after"] == "1"
+    monkeypatch.undo()
+    response = await anna.call("POST", f"/v1/games/{game['game_id']}/start", idempotency_key="k")
+    assert (response.status_code, response.headers.get("idempotency-replayed")) == (200, None)
 
 
 async def test_a_fault_of_the_server_tells_nothing_and_is_logged_with_its_id(
