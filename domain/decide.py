@@ -75,8 +75,8 @@ def unfold(command: TableCommand, state: State) -> tuple[list[Event], Game]:
 
 def _judged(command: TableCommand, game: Game) -> Unfolding:
     match command:
-        case Answer(seat, decision_id, move):
-            return _answer(game, seat, decision_id, move)
+        case Answer():
+            return _answer(game, command.seat, command.decision_id, command.move)
         case CloseClaims(opened_at):
             return _close_claims(game, opened_at)
         case ActForSeat(seat, decision_id):

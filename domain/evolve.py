@@ -1,20 +1,26 @@
 """`evolve` records an event in the state. It judges nothing and reads no rule, so an old stream never breaks."""
 
-from collections.abc import Iterable
-from functools import reduce
-from typing import assert_never
+from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Any
 
 from msgspec.structs import replace
 
 from domain import events as e
-from domain import evolve_round as round_after
+from domain import evolve_round as in_round
 from domain.evolve_round import seats_with
 from domain.state import Game, Result, Round, Seat, State, Unopened
 
 
 def fold(recorded: Iterable[e.Event], state: State | None = None) -> State:
-    """Records events one after the other, from the first or on top of a state."""
-    return reduce(evolve, recorded, state or Unopened())
+    """Records events one after the other, from the first or on top of a state, which stays as it is."""
+    game = None if state is None or isinstance(state, Unopened) else working_copy(state)
+    for event in recorded:
+        if game is None:
+            game = _opened(event)
+        else:
+            record(game, event)
+    return game or Unopened()
 
 
 def evolve(state: State, event: e.Event) -> State:
@@ -22,70 +28,28 @@ def evolve(state: State, event: e.Event) -> State:
 
     Errors: TypeError for a stream that is not one game's whole story (a defect, never a player's fault).
     """
-    if isinstance(state, Game):
-        return evolve_game(state, event)
-    if isinstance(event, e.GameOpened):
-        return _opened(event)
-    raise TypeError("the first event of a game is GameOpened")
+    return fold((event,), state)
 
 
-def evolve_game(game: Game, event: e.Event) -> Game:
-    """Gives the game after an event that is not its first.
+def working_copy(game: Game) -> Game:
+    """Gives a copy for `record` to change; whoever else holds the game sees nothing of that."""
+    game = copy(game)
+    game.round = copy(game.round)
+    return game
 
-    Cost: a microsecond or two. The cases are tried in turn, so the events of every turn come first.
+
+def record(game: Game, event: e.Event) -> None:
+    """Changes a game, which the caller must own, to what it is after an event that is not its first.
+
+    Cost: about a microsecond.
     """
-    match event:
-        case e.CardDrawn():
-            return round_after.card_drawn(game, event)
-        case e.CardDiscarded():
-            return round_after.card_discarded(game, event)
-        case e.TurnBegan():
-            return round_after.turn_began(game, event)
-        case e.ClaimsClosed():
-            return round_after.claims_closed(game)
-        case e.DrawDeclined():
-            return round_after.draw_declined(game)
-        case e.Passed():
-            return round_after.passed(game, event)
-        case e.BuyRequested():
-            return round_after.buy_requested(game, event)
-        case e.CardBought():
-            return round_after.card_bought(game, event)
-        case e.DiscardOpened():
-            return round_after.discard_opened(game, event)
-        case e.CardsLaidOff():
-            return round_after.cards_laid_off(game, event)
-        case e.MeldsLaid():
-            return round_after.melds_laid(game, event)
-        case e.WildSwapped():
-            return round_after.wild_swapped(game, event)
-        case e.SwapOffered():
-            return round_after.swap_offered(game, event.seat)
-        case e.SwapDeclined():
-            return round_after.swap_offered(game, None)
-        case e.ShanghaiCalled():
-            return round_after.shanghai_called(game, event)
-        case e.FalseCalled():
-            return round_after.false_called(game, event)
-        case e.DrawSkipped():
-            return round_after.draw_skipped(game)
-        case e.StockRenewed():
-            return round_after.stock_renewed(game, event)
-        case e.TurnEnded():
-            return round_after.turn_ended(game, event)
-        case e.RoundEnded():
-            return round_after.round_ended(game, event)
-        case e.RoundDealt():
-            return round_after.round_dealt(game, event)
-        case e.RoundScored():
-            return round_after.round_scored(game, event)
-        case e.GameFinished(winners, totals):
-            return replace(game, version=game.version + 1, status="finished", result=Result(winners, totals))
-        case _:
-            return _before_rounds(game, event)
+    game.version += 1
+    _RECORD[type(event)](game, event)
 
 
-def _opened(event: e.GameOpened) -> Game:
+def _opened(event: e.Event) -> Game:
+    if not isinstance(event, e.GameOpened):
+        raise TypeError("the first event of a game is GameOpened")
     return Game(
         version=1,
         game_id=event.game_id,
@@ -99,35 +63,35 @@ def _opened(event: e.GameOpened) -> Game:
     )
 
 
-GameEvent = e.GameOpened | e.SeatChanged | e.NoncesAsked | e.NonceRevealed | e.NoncesDropped | e.GameStarted
+def _opened_again(_: Game, __: e.GameOpened) -> None:
+    raise TypeError("a game is opened once")
 
 
-def _before_rounds(game: Game, event: GameEvent) -> Game:
-    """Records what can happen before the first round; a seat may change hands at any time."""
-    game = replace(game, version=game.version + 1)
-    match event:
-        case e.SeatChanged():
-            return _seat_changed(game, event)
-        case e.NoncesAsked():
-            return replace(game, nonces_asked_at=game.version)
-        case e.NonceRevealed(seat, nonce):
-            revealed = replace(game.seats[seat], nonce=nonce)
-            return replace(game, seats=seats_with(game.seats, seat, revealed))
-        case e.NoncesDropped(emptied):
-            kept = tuple(
-                Seat() if number in emptied else replace(seat, nonce_commitment=None, nonce=None)
-                for number, seat in enumerate(game.seats)
-            )
-            return replace(game, seats=kept, nonces_asked_at=None)
-        case e.GameStarted(nonces):
-            return replace(game, status="playing", nonces=nonces, nonces_asked_at=None)
-        case e.GameOpened():
-            raise TypeError("a game is opened once")
-        case _:
-            assert_never(event)
+def _nonces_asked(game: Game, _: e.NoncesAsked) -> None:
+    game.nonces_asked_at = game.version
 
 
-def _seat_changed(game: Game, event: e.SeatChanged) -> Game:
+def _nonce_revealed(game: Game, event: e.NonceRevealed) -> None:
+    game.seats = seats_with(game.seats, event.seat, replace(game.seats[event.seat], nonce=event.nonce))
+
+
+def _nonces_dropped(game: Game, event: e.NoncesDropped) -> None:
+    game.seats = tuple(
+        Seat() if number in event.seats else replace(seat, nonce_commitment=None, nonce=None)
+        for number, seat in enumerate(game.seats)
+    )
+    game.nonces_asked_at = None
+
+
+def _game_started(game: Game, event: e.GameStarted) -> None:
+    game.status, game.nonces, game.nonces_asked_at = "playing", event.nonces, None
+
+
+def _game_finished(game: Game, event: e.GameFinished) -> None:
+    game.status, game.result = "finished", Result(event.winners, event.totals)
+
+
+def _seat_changed(game: Game, event: e.SeatChanged) -> None:
     before = game.seats[event.seat]
     seat = replace(
         before,
@@ -138,20 +102,51 @@ def _seat_changed(game: Game, event: e.SeatChanged) -> Game:
         out=event.reason == "out",
         nonce_commitment=event.nonce_commitment or before.nonce_commitment,
     )
-    seats = seats_with(game.seats, event.seat, seat)
-    if event.reason != "out" or game.round is None:
-        return replace(game, seats=seats)
-    return replace(game, seats=seats, round=_without(event.seat, game.round, game.version))
+    game.seats = seats_with(game.seats, event.seat, seat)
+    if event.reason == "out" and game.round is not None:
+        _without(event.seat, game.round, game.version)
 
 
-def _without(seat: int, round_: Round, version: int) -> Round:
+def _without(seat: int, round_: Round, version: int) -> None:
     """The leaver is waited for no longer; who plays has a new decision, since a skip card may not name the leaver."""
-    if round_.window is None:
-        asked_anew = round_.step == "play" and round_.now.offered is None
-        return replace(round_, asked_at=version) if asked_anew else round_
-    left = replace(
-        round_.window,
-        asked=tuple(other for other in round_.window.asked if other != seat),
-        buys=tuple(other for other in round_.window.buys if other != seat),
-    )
-    return replace(round_, window=left)
+    if round_.window is not None:
+        round_.window = replace(
+            round_.window,
+            asked=tuple(other for other in round_.window.asked if other != seat),
+            buys=tuple(other for other in round_.window.buys if other != seat),
+        )
+    elif round_.step == "play" and round_.now.offered is None:
+        round_.asked_at = version
+
+
+_RECORD: dict[type[e.Event], Callable[[Game, Any], None]] = {
+    e.GameOpened: _opened_again,
+    e.SeatChanged: _seat_changed,
+    e.NoncesAsked: _nonces_asked,
+    e.NonceRevealed: _nonce_revealed,
+    e.NoncesDropped: _nonces_dropped,
+    e.GameStarted: _game_started,
+    e.RoundDealt: in_round.round_dealt,
+    e.TurnBegan: in_round.turn_began,
+    e.CardDrawn: in_round.card_drawn,
+    e.DrawDeclined: in_round.draw_declined,
+    e.DrawSkipped: in_round.draw_skipped,
+    e.BuyRequested: in_round.buy_requested,
+    e.Passed: in_round.passed,
+    e.CardBought: in_round.card_bought,
+    e.ClaimsClosed: in_round.claims_closed,
+    e.DiscardOpened: in_round.discard_opened,
+    e.ShanghaiCalled: in_round.shanghai_called,
+    e.FalseCalled: in_round.false_called,
+    e.MeldsLaid: in_round.melds_laid,
+    e.CardsLaidOff: in_round.cards_laid_off,
+    e.WildSwapped: in_round.wild_swapped,
+    e.SwapOffered: in_round.swap_offered,
+    e.SwapDeclined: in_round.swap_offered,
+    e.CardDiscarded: in_round.card_discarded,
+    e.TurnEnded: in_round.turn_ended,
+    e.StockRenewed: in_round.stock_renewed,
+    e.RoundEnded: in_round.round_ended,
+    e.RoundScored: in_round.round_scored,
+    e.GameFinished: _game_finished,
+}

@@ -40,11 +40,6 @@ class MeldRules(Struct, frozen=True, cache_hash=True):
         return self.ranks[(place - 1) % len(self.ranks)]
 
 
-def meld_rules(rules: Ruleset) -> MeldRules:
-    """Gives the meld knobs of a ruleset."""
-    return _knobs(rules)
-
-
 def _taken_out(rules: Ruleset) -> MeldRules:
     french = rules.deck.kind == "french"
     lowest, highest = {"low": (1, 13), "high": (2, 14), "both": (1, 14), "corner": (1, 13)}[rules.ace]
@@ -76,4 +71,4 @@ def _the_same(knobs: MeldRules) -> MeldRules:
     return knobs
 
 
-_knobs = Remembered(lambda rules: _the_same(_taken_out(rules)))
+meld_rules = Remembered("meld rules", lambda rules: _the_same(_taken_out(rules)))

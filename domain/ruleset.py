@@ -135,8 +135,8 @@ class Points(Struct, frozen=True, forbid_unknown_fields=True):
     go_out_bonus: tuple[int, ...] = ()
 
 
-class Ruleset(Struct, frozen=True, forbid_unknown_fields=True):
-    """Every rule of one game, whole: what stands in a game's first event."""
+class Ruleset(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """Every rule of one game, whole: what stands in a game's first event. What is worked out from it lies in its dict."""
 
     name: str = ""
     source: str = ""

@@ -30,4 +30,4 @@ def _points_by_face(rules: Ruleset) -> dict[Card, int]:
     return {face: named.get(face, named.get(rank_of(face), 0)) for face in FACES[rules.deck.kind]}
 
 
-_table = Remembered(_points_by_face)
+_table = Remembered("points", _points_by_face)

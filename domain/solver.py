@@ -105,7 +105,7 @@ def _no_plans(_: Ruleset) -> dict[tuple[int, Aim], tuple[Contract, Plan]]:
     return {}
 
 
-_plans = Remembered(_no_plans)
+_plans = Remembered("plans", _no_plans)
 
 
 def _with_extra_melds(hand: Hand, plan: Plan, most: int) -> list[_Found]:

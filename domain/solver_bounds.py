@@ -5,7 +5,7 @@ from itertools import accumulate, product
 from typing import NamedTuple
 
 from domain.cards import Card, Hand
-from domain.solver_plan import OwnPlace, Plan, WildWay
+from domain.solver_plan import OwnPlace, Plan, WildWay, WildWays, Windows
 from domain.solver_terms import ENDLESS, FIELD, RANK_MASK, Ask
 
 
@@ -22,26 +22,70 @@ class Cards(NamedTuple):
     own: tuple[OwnPlace, ...]
 
 
-_NO_WILDS = WildWay(0, (), (0,), ())
+_NO_WILDS = WildWays(0, (WildWay(0, (), (0,), ()),))
 
 
-def as_counts(hand: Hand, plan: Plan) -> list[Cards]:
+def falls_short(total: int, plan: Plan) -> bool:
+    """Tells whether a glance at all cards shows already that the contract cannot be met, as with most hands.
+
+    Every wild counts in its own place too; sets and runs are all as small as can be and share their naturals.
+    """
+    held, naturals = total >> plan.wild_shift, total & plan.naturals_mask
+    wilds = 0
+    if held:
+        wilds = held % ((1 << FIELD) - 1)  # a field is worth 1 modulo that, so this is the sum of the fields
+        naturals += _ways(held, plan).most
+    if plan.set_list:
+        counts = 0
+        for shift in plan.shifts:
+            counts += naturals >> shift
+        wilds -= _least_wilds_for_sets(counts & plan.block_mask, wilds, plan)
+        if wilds < 0:
+            return True
+    return bool(plan.run_list) and _lack_runs(naturals, wilds, plan.windows)
+
+
+def _lack_runs(naturals: int, wilds: int, windows: Windows) -> bool:
+    """Tells whether no stretch of any suit has so many cards that the wilds could fill it for each run."""
+    number, size, over, lift, again, up, steps, starts, lifts = windows
+    missing = wilds // number
+    if missing >= size:
+        return False
+    there = (naturals + lift & over) >> FIELD - 1
+    there += (there & again) << up
+    stretches = there
+    for step in steps:
+        stretches += there >> step
+    return not (stretches + lifts[missing]) & starts
+
+
+def hand_code(hand: Hand, plan: Plan) -> int:
+    """Puts a hand into one int."""
+    return sum(map(plan.code.__getitem__, hand))
+
+
+def as_counts(total: int, plan: Plan) -> list[Cards]:
     """Counts the hand, once for each number of wilds that stand for themselves, where that could help."""
-    total = sum(map(plan.code.__getitem__, hand))
-    held = total >> plan.wild_shift
-    if not held:
-        return [_cards(total, _NO_WILDS, plan)]
-    ways = plan.wild_ways.get(held)
-    if ways is None:
-        ways = plan.wild_ways[held] = list(_wild_ways(held, plan))
-    naturals = total - (held << plan.wild_shift)
-    return [_cards(naturals + way.code, way, plan) for way in ways]
+    held, naturals = total >> plan.wild_shift, total & plan.naturals_mask
+    return [_cards(naturals + way.code, way, plan) for way in _ways(held, plan).ways]
 
 
 def _cards(total: int, way: WildWay, plan: Plan) -> Cards:
     mask = plan.block_mask
     blocks = tuple([total >> shift & mask for shift in plan.shifts])
     return Cards(blocks, sum(blocks), way.wilds, way.worth, way.own)
+
+
+def _ways(held: int, plan: Plan) -> WildWays:
+    if not held:
+        return _NO_WILDS
+    found = plan.wild_ways.get(held)
+    if found is None:
+        ways = tuple(_wild_ways(held, plan))
+        numbers = [held >> FIELD * place & RANK_MASK for place in range(len(plan.wild_faces))]
+        most = sum(plan.natural_codes.get(face, 0) * n for face, n in zip(plan.wild_faces, numbers, strict=True))
+        found = plan.wild_ways[held] = WildWays(most, ways)
+    return found
 
 
 def _wild_ways(held: int, plan: Plan) -> Iterator[WildWay]:
@@ -62,13 +106,15 @@ def _wild_ways(held: int, plan: Plan) -> Iterator[WildWay]:
 
 
 def least_wilds_for_sets(cards: Cards, plan: Plan) -> int:
-    """Gives a number of wilds that the sets need at least, as if all were of the smallest size and no run took a card.
+    """Gives a number of wilds that the sets need at least, as if all were of the smallest size and no run took a card."""
+    return _least_wilds_for_sets(cards.ranks, len(cards.wilds), plan)
 
-    The copies of all ranks are compared at once: an addition to each field lifts those that are enough over a bit.
-    """
-    counts, over, wanted = cards.ranks, plan.over, len(plan.set_list)
+
+def _least_wilds_for_sets(counts: int, wilds: int, plan: Plan) -> int:
+    """Compares the copies of all ranks at once: an addition to each field lifts those that are enough over a bit."""
+    over, wanted = plan.over, len(plan.set_list)
     needed = reached = 0
-    for missing, lifts in enumerate(plan.set_lifts[: len(cards.wilds) + 1]):
+    for missing, lifts in enumerate(plan.set_lifts[: wilds + 1]):
         now = 0
         for lift in lifts:
             now += (counts + lift & over).bit_count()

@@ -3,7 +3,15 @@
 from typing import NamedTuple, TypeAlias
 
 from domain.cards import Hand
-from domain.solver_bounds import Cards, as_counts, asks_for_runs, least_wilds_for_sets, ranks_that_need_sets
+from domain.solver_bounds import (
+    Cards,
+    as_counts,
+    asks_for_runs,
+    falls_short,
+    hand_code,
+    least_wilds_for_sets,
+    ranks_that_need_sets,
+)
 from domain.solver_groups import Groups, GroupSearch, SetOption, ranks_for_sets, set_options
 from domain.solver_plan import Plan
 from domain.solver_sets import Sharing
@@ -83,7 +91,10 @@ _NONE = Choices(0)
 def choices(hand: Hand, plan: Plan, most: int) -> Choices:
     """Finds the best few choices; none where the contract cannot be met."""
     found: Choices | None = None
-    ways = as_counts(hand, plan)
+    total = hand_code(hand, plan)
+    if falls_short(total, plan):
+        return _NONE
+    ways = as_counts(total, plan)
     for cards in ways:
         wilds = len(cards.wilds)
         if plan.set_list:

@@ -35,6 +35,32 @@ class WildWay(NamedTuple):
     own: tuple[OwnPlace, ...]
 
 
+class WildWays(NamedTuple):
+    """All that the wild faces of a hand could be. most: the naturals, if all that can are naturals."""
+
+    most: int
+    ways: tuple[WildWay, ...]
+
+
+class Windows(NamedTuple):
+    """What finds the best stretch of places for the smallest run in all suits at once.
+
+    number, size: of the runs. over, lift: tell which cards are there. again, up: the ranks that are places above the
+    last one too, and how far up. steps: from a field to those that follow in a stretch. starts: the fields where one
+    may begin; lifts: what lifts there, by cards missing, the counts that are enough.
+    """
+
+    number: int
+    size: int
+    over: int
+    lift: int
+    again: int
+    up: int
+    steps: tuple[int, ...]
+    starts: int
+    lifts: tuple[int, ...]
+
+
 class Plan:
     """A contract under certain knobs and points, aimed at few points or at few cards in hand.
 
@@ -87,15 +113,20 @@ class Plan:
         self.worth = {face: _worth(value, aim) for face, value in zip(faces, points, strict=True)}
         self.wild_faces = tuple(sorted(knobs.wilds, key=lambda face: (-self.worth[face], face)))
         self.wild_ranks = {rank_of(face) for face in self.wild_faces}
-        self.width = FIELD * len(knobs.ranks)
-        self.block_mask = (1 << self.width) - 1
-        ones = sum(1 << FIELD * rank for rank in range(len(knobs.ranks)))
+        ranks = len(knobs.ranks)
+        ones = sum(1 << FIELD * rank for rank in range(ranks))
+        self.block_mask = (1 << FIELD * ranks) - 1
         self.over = ones << FIELD - 1
         self.lifts = [self.over - ones * copies for copies in range((1 << FIELD - 1) + 1)]
         self.set_lifts = self._set_lifts()
         self.blocks = 1 if self.run_kind == "run_any_suit" else len(knobs.suits)
+        again = knobs.highest - ranks + (self.run_list[-1].size - 1 if knobs.wraps and self.run_list else 0)
+        self.width = FIELD * (ranks + again)
         self.shifts = tuple(range(0, self.width * self.blocks, self.width))
         self.wild_shift = self.width * self.blocks
+        self.naturals_mask = (1 << self.wild_shift) - 1
+        if self.run_list:
+            self.windows = self._windows(again)
         self.naturals = [[Placed("")] * len(knobs.ranks) for _ in range(self.blocks)]
         self.weights = [[0] * len(knobs.ranks) for _ in range(self.blocks)]
         self.natural_codes: dict[Card, int] = {}
@@ -107,7 +138,7 @@ class Plan:
         self.code: dict[Card, int] = {**dict.fromkeys(faces, 0), **self.natural_codes, **wilds}
         by_rank = [set(weights) for weights in zip(*self.weights, strict=True)]
         self.even_weights = [weights.pop() if len(weights) == 1 else None for weights in by_rank]
-        self.wild_ways: dict[int, list[WildWay]] = {}
+        self.wild_ways: dict[int, WildWays] = {}
 
     def place_of(self, face: Card) -> tuple[int, int]:
         """Gives a natural's block and rank."""
@@ -138,6 +169,27 @@ class Plan:
             ]
             found.append([self.lifts[number] for number in copies if number < len(self.lifts)])
         return found
+
+    def _windows(self, again: int) -> Windows:
+        """Prepares the look at all stretches of all suits at once. again: ranks that are also places above the last."""
+        knobs, size, places = self.knobs, self.run_list[-1].size, len(self.knobs.ranks)
+        starts = range(knobs.lowest - 1, places if knobs.wraps else knobs.highest - size + 1)
+        first = sum(1 << FIELD * place for place in starts)
+
+        def everywhere(block: int) -> int:
+            return sum(block << shift for shift in self.shifts)
+
+        return Windows(
+            number=len(self.run_list),
+            size=size,
+            over=everywhere(self.over),
+            lift=everywhere(self.lifts[1]),
+            again=everywhere((1 << FIELD * again) - 1),
+            up=FIELD * places,
+            steps=tuple(FIELD * step for step in range(1, size)),
+            starts=everywhere(first << FIELD - 1),
+            lifts=tuple(everywhere(first * ((1 << FIELD - 1) - there)) for there in range(size, 0, -1)),
+        )
 
     def _is_odd(self, kinds: set[MeldKind]) -> bool:
         if "run_any_suit" in kinds:

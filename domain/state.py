@@ -1,4 +1,7 @@
-"""A game as its events left it. `Unopened` is the state before the first event."""
+"""A game as its events left it. `Unopened` is the state before the first event.
+
+Game and round are the only things here that `record` changes in place, on a copy of its own: nobody else does.
+"""
 
 from typing import Literal, TypeAlias
 
@@ -79,7 +82,7 @@ class Turn(Struct, frozen=True):
     false_called: bool = False
 
 
-class Round(Struct, frozen=True):
+class Round(Struct):
     """The round on the table. `secret` feeds its luck; `stock[0]` is drawn next, `pile[-1]` is the top.
 
     asked_at: version of the event that opened the present decision of the player in turn. clock_at: version from
@@ -116,7 +119,7 @@ class Result(Struct, frozen=True):
     totals: tuple[int, ...]
 
 
-class Game(Struct, frozen=True):
+class Game(Struct):
     """A whole game. `version` is the number of its last event."""
 
     version: int

@@ -1,9 +1,13 @@
-"""What a command makes happen, event after event, each judged on the table that the ones before have left."""
+"""What a command makes happen, event after event, each judged on the table that the ones before have left.
+
+`game` and `round` are one object each from the first event to the last: what must be known of the table before an event
+is read before it is added.
+"""
 
 from collections.abc import Iterable
 
 from domain.events import Event
-from domain.evolve import evolve_game
+from domain.evolve import record, working_copy
 from domain.state import Game, Round
 
 
@@ -13,7 +17,7 @@ class Unfolding:
     __slots__ = ("events", "game")
 
     def __init__(self, game: Game, events: Iterable[Event] = ()) -> None:
-        self.game = game
+        self.game = working_copy(game)
         self.events: list[Event] = []
         for event in events:
             self.add(event)
@@ -26,5 +30,5 @@ class Unfolding:
 
     def add(self, event: Event) -> None:
         """Lets an event happen."""
-        self.game = evolve_game(self.game, event)
+        record(self.game, event)
         self.events.append(event)

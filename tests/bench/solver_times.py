@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from domain import solver
 from domain.cards import Card, Hand, deck_list, in_deck_order
 from domain.ruleset import Contract, Ruleset
 from domain.solver import best_lay_down
@@ -69,6 +68,6 @@ def _spent_cold(hand: Hand, contract: Contract, rules: Ruleset) -> float:
         for memo in vars(module).values():
             if hasattr(memo, "cache_clear"):
                 memo.cache_clear()
-    solver._plans._known.clear()
+    rules.__dict__.clear()  # what was worked out from them
     best_lay_down(_deck(rules)[:: len(_deck(rules)) // len(hand)], contract, rules)  # far from the hand
     return _spent(hand, contract, rules)
