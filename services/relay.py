@@ -7,14 +7,15 @@ is harmless. So the checkpoint may lag behind, and whatever fails is repeated fr
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID
 
 from msgspec import Struct
 
+from domain.events import RoundDealt, StockRenewed
+from services.codec import TYPE_NUMBERS
 from services.due import SWEEP_MS
 from services.handouts import HandOuts
 from services.ids import public_id
@@ -23,7 +24,10 @@ from services.ports import Unavailable, WorkKind
 Position: TypeAlias = tuple[int, int]
 """A place in the log's order of commits: transaction, sequence number."""
 
-BATCH = 1_000
+POINTERS = (TYPE_NUMBERS[RoundDealt], TYPE_NUMBERS[StockRenewed])
+"""Types of events that travel without their content, a whole deck: whoever may see of it reads the log."""
+
+BATCH = 2_000
 REPLAYED_S = 60  # what the bus may have lost when its connection was lost
 HOT_S = 0.025  # so long after an event or a poke the log is read every millisecond
 HOT_PAUSE_S = 0.001
@@ -36,21 +40,18 @@ _log = logging.getLogger(__name__)
 
 
 class LogEntry(Struct, frozen=True, gc=False):
-    """A stored event as the relay passes it on, undecoded, with the work row of its append if it is the last one."""
+    """A stored event as the relay passes it on: where it stands, whose it is (the id's bytes) and what the bus tells.
 
-    work: WorkKind | Literal["nothing"] | None
-    due_at: datetime | None
+    work: what its append asks for, if this is its last event; due_s: so long after the event.
+    """
+
     xid: int
     gseq: int
-    game_id: UUID
+    game: bytes
     version: int
-    type: int
-    schema: int
-    actor: int
-    round: int | None
-    command_id: UUID
-    occurred_at: datetime
-    payload: bytes
+    told: bytes
+    work: WorkKind | Literal["nothing"] | None = None
+    due_s: float | None = None
 
 
 class OrderBroken(Exception):
@@ -110,7 +111,7 @@ class Relay:
         self._saved: Position = (0, 0)
         self._saved_at = 0.0
         self._is_bus_lost = False
-        self._versions: OrderedDict[UUID, int] = OrderedDict()
+        self._versions: dict[bytes, int] = {}
 
     async def run(self) -> None:
         """Relays until Unavailable is raised by the log, or OrderBroken."""
@@ -155,15 +156,16 @@ class Relay:
         return True
 
     def _follow_up(self, entries: Sequence[LogEntry]) -> None:
-        new = [entry for entry in entries if _position(entry) > self._done]
+        is_again = _position(entries[0]) <= self._done
+        new = [entry for entry in entries if _position(entry) > self._done] if is_again else entries
         self._read = _position(entries[-1])
         self._done = max(self._done, self._read)
         self._check_versions(new)
-        for entry in {entry.game_id: entry for entry in new if entry.work is not None}.values():
+        for entry in {entry.game: entry for entry in new if entry.work is not None}.values():
             self._hand_out(entry)
 
     def _hand_out(self, entry: LogEntry) -> None:
-        game_id = public_id("gam", entry.game_id)
+        game_id = public_id("gam", UUID(bytes=entry.game))
         delay_s = hand_out_delay_s(entry)
         if delay_s is None:
             self._hand_outs.forget(game_id)
@@ -171,14 +173,15 @@ class Relay:
             self._hand_outs.hand_out(game_id, delay_s=delay_s)
 
     def _check_versions(self, entries: Sequence[LogEntry]) -> None:
+        versions = self._versions
         for entry in entries:
-            before = self._versions.get(entry.game_id)
-            if before is not None and entry.version != before + 1:
-                raise OrderBroken(f"game {entry.game_id}: version {entry.version} came after version {before}")
-            self._versions[entry.game_id] = entry.version
-            self._versions.move_to_end(entry.game_id)
-        while len(self._versions) > _KNOWN_GAMES:
-            self._versions.popitem(last=False)
+            game, version = entry.game, entry.version
+            before = versions.get(game)
+            if before is not None and version != before + 1:
+                raise OrderBroken(f"game {UUID(bytes=game)}: version {version} came after version {before}")
+            versions[game] = version
+        for game in list(islice(versions, max(0, len(versions) - _KNOWN_GAMES))):
+            del versions[game]  # the one that was met first; should it go on, its next event is believed
 
     async def _save(self) -> None:
         if self._done != self._saved and time.monotonic() > self._saved_at + SAVE_S:
@@ -201,9 +204,8 @@ def hand_out_delay_s(entry: LogEntry) -> float | None:
 
     A job that is due at once has a row that is due SWEEP_MS later; what it is due later than that is politeness.
     """
-    if entry.due_at is None or entry.work in (None, "nothing", "turn_timer"):
+    if entry.due_s is None or entry.work in (None, "nothing", "turn_timer"):
         return None
-    late = entry.due_at - entry.occurred_at
     if entry.work == "close_claims":
-        return 0.0 if late <= timedelta(0) else None
-    return max(0.0, late.total_seconds() - SWEEP_MS / 1000)
+        return 0.0 if entry.due_s <= 0 else None
+    return max(0.0, entry.due_s - SWEEP_MS / 1000)

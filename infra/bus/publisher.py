@@ -1,20 +1,20 @@
 """The writing end of the bus."""
 
-import logging
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from redis.exceptions import ResponseError
 
-from infra.bus.entries import FIELD, encode_entry, entry_id, shard_of, stream_key
+from infra.bus.entries import FIELD, shard_of, stream_key
+from infra.bus.nodes import Nodes, connect, disconnect
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 from services.relay import LogEntry
 
-_ADD = Path(__file__).with_name("add.lua").read_bytes()
+AT_ONCE = 250  # entries in one call: with more of them Redis takes longer for each
 
-_log = logging.getLogger(__name__)
+_ADD = Path(__file__).with_name("add.lua").read_bytes()
 
 
 class RedisPublisher:
@@ -24,56 +24,81 @@ class RedisPublisher:
         self._url = url
         self._shards = shards
         self._maxlen = maxlen
-        self._wire: Wire | None = None
-        self._keys: list[bytes] = []
+        self._nodes: Nodes = {}
+        self._streams: list[tuple[Wire, bytes]] = []
 
     async def connect(self, generation: str) -> None:
         """Connects anew. Errors: Unavailable, also where Redis would throw entries away by itself."""
         await self.close()
-        self._keys = [stream_key(generation, shard).encode() for shard in range(self._shards)]
-        self._wire = await Wire.open(self._url)
+        keys = [stream_key(generation, shard).encode() for shard in range(self._shards)]
+        self._nodes = await connect(self._url, keys)
         try:
-            await _check_policy(self._wire)
+            for wire in self._nodes:
+                await _check_policy(wire)
         except Unavailable:
             await self.close()
             raise
+        wires = {key: wire for wire, of_node in self._nodes.items() for key in of_node}
+        self._streams = [(wires[key], key) for key in keys]
 
     async def publish(self, entries: Sequence[LogEntry]) -> None:
-        """Adds entries in order, each shard's up to the first that Redis does not take. Errors: Unavailable."""
-        if self._wire is None:
+        """Adds entries in order, each shard's up to the first that Redis does not take. Errors: Unavailable.
+
+        While Redis adds some entries the next ones are packed.
+        """
+        if not self._streams:
             raise Unavailable("the bus is not connected")
-        for shard, of_shard in self._by_shard(entries):
-            try:
-                number, fault = await self._wire.send([_packed(self._keys[shard], self._maxlen, of_shard)])
-            except ResponseError as error:
-                raise Unavailable(str(error)) from error
-            if fault:
-                raise Unavailable(f"{fault.decode()} (after {number} of {len(of_shard)} entries)")
+        under_way: list[tuple[Wire, int]] = []
+        for calls in zip_longest(*self._calls(entries)):
+            await _all_added(under_way)
+            under_way = []
+            for wire, packed, count in filter(None, calls):
+                await wire.write([packed])
+                under_way.append((wire, count))
+        await _all_added(under_way)
 
     async def close(self) -> None:
-        """Closes the connection."""
-        if self._wire is not None:
-            await self._wire.close()
-            self._wire = None
+        """Closes the connections."""
+        await disconnect(self._nodes)
+        self._nodes, self._streams = {}, []
 
-    def _by_shard(self, entries: Sequence[LogEntry]) -> Iterator[tuple[int, Sequence[LogEntry]]]:
+    def _calls(self, entries: Sequence[LogEntry]) -> list[Iterator[tuple[Wire, bytes, int]]]:
+        """Gives each shard's calls: no shard waits for another, and each for its own call before."""
         if self._shards == 1:
-            yield 0, entries
-            return
-        shards: dict[int, list[LogEntry]] = defaultdict(list)
+            return [self._calls_of_shard(0, entries)]
+        shards: dict[int, list[LogEntry]] = {}
         for entry in entries:
-            shards[shard_of(entry.game_id, self._shards)].append(entry)
-        yield from shards.items()
+            shards.setdefault(shard_of(entry.game, self._shards), []).append(entry)
+        return [self._calls_of_shard(shard, of_shard) for shard, of_shard in shards.items()]
+
+    def _calls_of_shard(self, shard: int, entries: Sequence[LogEntry]) -> Iterator[tuple[Wire, bytes, int]]:
+        wire, key = self._streams[shard]
+        for start in range(0, len(entries), AT_ONCE):
+            chunk = entries[start : start + AT_ONCE]
+            yield wire, _packed(key, self._maxlen, chunk), len(chunk)
+
+
+async def _all_added(under_way: list[tuple[Wire, int]]) -> None:
+    for wire, count in under_way:
+        try:
+            number, fault = await wire.answer()
+        except ResponseError as error:
+            raise Unavailable(str(error)) from error
+        if fault:
+            raise Unavailable(f"{fault.decode()} (after {number} of {count} entries)")
 
 
 def _packed(key: bytes, maxlen: int, entries: Sequence[LogEntry]) -> bytes:
-    """Writes the script's call as Redis reads it; redis-py would take longer for it than Redis for the work."""
-    head = [b"EVAL", _ADD, b"1", key, b"%d" % maxlen, FIELD]
+    """Writes the script's call as Redis reads it; redis-py would take longer for it than Redis for the work.
+
+    An entry's id is its position in the log: it rises strictly, so a repeated entry is refused.
+    """
+    head = (b"EVAL", _ADD, b"1", key, b"%d" % maxlen, FIELD)
     parts = [b"*%d\r\n" % (len(head) + 2 * len(entries))]
     parts += [b"$%d\r\n%b\r\n" % (len(part), part) for part in head]
     for entry in entries:
-        place, field = entry_id(entry), encode_entry(entry)
-        parts.append(b"$%d\r\n%b\r\n$%d\r\n%b\r\n" % (len(place), place, len(field), field))
+        place = b"%d-%d" % (entry.xid, entry.gseq)
+        parts.append(b"$%d\r\n%b\r\n$%d\r\n%b\r\n" % (len(place), place, len(entry.told), entry.told))
     return b"".join(parts)
 
 

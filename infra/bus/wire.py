@@ -18,7 +18,7 @@ _ANSWER_S = 3.0  # no call blocks longer than one second in the server
 
 
 class Wire:
-    """Calls Redis, never reconnects by itself: whoever uses it has to know of a loss. One call at a time."""
+    """Calls Redis, never reconnects by itself: whoever uses it has to know of a loss. One caller at a time."""
 
     def __init__(self, connection: AbstractConnection) -> None:
         self._connection = connection
@@ -42,16 +42,24 @@ class Wire:
 
     async def call(self, *command: bytes | str | int) -> Any:
         """Sends a command and gives its answer, in bytes. Errors: Unavailable; redis's ResponseError."""
-        return await self.send(self._connection.pack_command(*command))
+        await self.write(self._connection.pack_command(*command))
+        return await self.answer()
 
-    async def send(self, packed: list[bytes]) -> Any:
-        """Sends a command that is packed already."""
+    async def write(self, packed: list[bytes]) -> None:
+        """Sends commands that are packed already; each has an answer."""
+        if not self._connection.is_connected:
+            raise Unavailable("the connection to Redis is closed")
+        # redis-py's own timeout swallows a cancellation now and then (asyncio.wait_for before Python 3.12).
+        with _lost_is_unavailable():
+            async with asyncio.timeout(_ANSWER_S):
+                await self._connection.send_packed_command(packed, check_health=False)
+
+    async def answer(self) -> Any:
+        """Gives the next answer to what was written."""
         if not self._connection.is_connected:
             raise Unavailable("the connection to Redis is closed")
         with _lost_is_unavailable():
-            # redis-py's own timeout swallows a cancellation now and then (asyncio.wait_for before Python 3.12).
             async with asyncio.timeout(_ANSWER_S):
-                await self._connection.send_packed_command(packed, check_health=False)
                 return await self._connection.read_response(disable_decoding=True)
 
     async def close(self) -> None:

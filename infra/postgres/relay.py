@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any
 
 from infra.postgres.leading import RELAY_LOCK, Session, leading
 from infra.postgres.poke import CHANNEL
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
-from services.ports import Unavailable, WorkKind
-from services.relay import LogEntry, Position
+from services.ports import Unavailable
+from services.relay import POINTERS, LogEntry, Position
 
 _SQL = statements("relay")
 _GENERATION = statements("log")["generation"]
@@ -40,8 +40,13 @@ class PostgresRelayLog:
 
     async def batch(self, after: Position, limit: int) -> list[LogEntry]:
         self._poke.clear()
-        rows = await self._session.fetch(_SQL["batch"], *after, limit)
-        return [LogEntry(_word(kind), due_at, *stored) for kind, due_at, *stored in rows]
+        rows = await self._session.fetch(_SQL["batch"], *after, limit, POINTERS)
+        return [
+            LogEntry(xid, gseq, game, version, told)
+            if kind is None
+            else LogEntry(xid, gseq, game, version, told, WORK_KINDS.get(kind, "nothing"), due_s)
+            for xid, gseq, game, version, told, kind, due_s in rows
+        ]
 
     async def replay_start(self, checkpoint: Position, seconds: int) -> Position:
         rows = await self._session.fetch(_SQL["replay_start"], *checkpoint, seconds, _REPLAYED_AT_MOST)
@@ -84,7 +89,3 @@ async def generation(fetch: Callable[..., Awaitable[list[Any]]]) -> str:
     """Names what the positions of this log belong to: cluster, timeline and database."""
     [[name]] = await fetch(_GENERATION)
     return str(name)
-
-
-def _word(kind: int | None) -> WorkKind | Literal["nothing"] | None:
-    return None if kind is None else WORK_KINDS.get(kind, "nothing")

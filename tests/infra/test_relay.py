@@ -11,14 +11,16 @@ import asyncpg
 import msgspec
 import pytest
 
+from domain.events import CardDrawn, Event, RoundDealt, StockRenewed, TurnEnded
 from infra.embedded.engines import short_folder
 from infra.embedded.valkey import start_redis
 from infra.postgres.relay import Superseded, YoungerCluster, leading_relay
+from infra.postgres.rows import ACTORS
 from infra.settings import Settings, environment
 from infra.wiring import Services, open_services
-from services.ids import uuid_of
+from services.ids import new_uuid, uuid_of
 from services.memory import MemoryJobs
-from services.ports import Work
+from services.ports import Append, NewEvent, Work
 from services.relay import OrderBroken
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
@@ -58,6 +60,26 @@ async def test_all_events_are_told_and_each_games_in_order(own_settings: Setting
     told_now = await told(own_settings)
     for game in {game for game, _ in written}:
         assert [version for name, version in told_now if name == game] == list(range(1, 11))
+
+
+async def test_the_bus_tells_an_event_as_the_log_has_it_and_no_deck(own_settings: Settings, services: Services) -> None:
+    dealt = RoundDealt(number=1, contracts=(), dealer=0, secret="00", hands=(("7H",),), upcard=None, stock=("KC",))
+    told: tuple[Event, ...] = (TurnEnded(seat=0), CardDrawn(seat=1, source="stock", card="7H", stock_count=50))
+    decks: tuple[Event, ...] = (dealt, StockRenewed("shuffle", ("KC", "7H"), 1))
+    game, command = new_game(), new_uuid()
+    rounds: tuple[int | None, ...] = (None, 1, 1, 32_000)
+    events = tuple(
+        NewEvent(*new, command, n) for n, new in enumerate(zip(told + decks, ACTORS.values(), rounds, strict=False))
+    )
+    async with relaying(own_settings):
+        batches = services.bus.entries()
+        following = asyncio.ensure_future(anext(batches))
+        await eventually(lambda: _is_blocked(own_settings))
+        await services.log.append(Append(game, 0, events))
+        entries = await following
+    stored = await services.log.read(game)
+    assert [entry.recorded for entry in entries] == [*stored[:2], None, None]
+    assert [(entry.game_id, entry.version) for entry in entries] == [(game, version) for version in (1, 2, 3, 4)]
 
 
 async def test_a_late_commit_is_not_skipped(
@@ -209,6 +231,10 @@ async def _told_at_least(settings: Settings, count: int) -> bool:
 
 async def _is(value: bool) -> bool:
     return value
+
+
+async def _is_blocked(settings: Settings) -> bool:
+    return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
 
 
 async def _take_lead(settings: Settings) -> tuple[int, int]:

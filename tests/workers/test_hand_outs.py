@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import pytest
@@ -18,12 +17,9 @@ from tests.engines import anyio_backend, eventually
 
 __all__ = ["anyio_backend"]
 
-AT = datetime(2026, 1, 1, tzinfo=UTC)
-
 
 def entry(work: WorkKind | Literal["nothing"] | None, due_s: float) -> LogEntry:
-    due_at = AT + timedelta(seconds=due_s)
-    return LogEntry(work, due_at, 1, 1, new_uuid(), 1, 1, 1, 1, None, new_uuid(), AT, b"")
+    return LogEntry(1, 1, new_uuid().bytes, 1, b"", work, due_s)
 
 
 @pytest.mark.parametrize(
