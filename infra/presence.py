@@ -1,4 +1,4 @@
-"""Which processes are alive: each says so on the bus, and is believed for a few seconds."""
+"""Which processes are alive: each says so in Redis, and is believed for a few seconds."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ class Presence:
         self._since = time.monotonic()
 
     async def processes(self) -> dict[str, bool]:
-        """Tells of each kind of process whether one is alive; of none while the bus is away."""
+        """Tells of each kind of process whether one is alive; of none while Redis is away."""
         async with self._turn:
             for _ in range(2):  # a dead connection is found out by using it
                 try:

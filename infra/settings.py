@@ -20,9 +20,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Each field is the variable SHANGHAI_ + its name in capitals; the comment has unit and default."""
 
     database_url: PostgresUrl  # postgresql://…; no default
-    bus_url: RedisUrl  # Redis of the event bus, redis:// or unix:///path; default SHANGHAI_REDIS_URL
+    bus_url: RedisUrl  # Redis or Redis Cluster of the event bus, redis:// or unix:///path; default SHANGHAI_REDIS_URL
     broker_url: Url  # Celery's broker, redis or amqp; default SHANGHAI_REDIS_URL
-    limits_url: RedisUrl  # Redis of the rate limits; default SHANGHAI_REDIS_URL
+    limits_url: RedisUrl  # Redis of the rate limits and of who is alive; default SHANGHAI_REDIS_URL
     secret_key: bytes  # encrypts seeds and webhook secrets; 32 bytes, given as 64 hex digits; no default
     host: str = "127.0.0.1"  # address that the API listens on
     port: Annotated[int, Meta(ge=1, le=65_535)] = 8000  # TCP port that the API listens on

@@ -49,7 +49,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     poke = Poke(settings.database_url)
     lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
     jobs = open_jobs(settings.broker_url)
-    presence = Presence(settings.bus_url)
+    presence = Presence(settings.limits_url)
 
     async def settle() -> None:
         await lane.settle()

@@ -43,7 +43,7 @@ def worker_app(settings: Settings) -> Celery:
         broker_connection_max_retries=None,
     )
     app.steps["consumer"].add(Heartbeat)
-    app.conf.bus_url = settings.bus_url
+    app.conf.presence_url = settings.limits_url
     _serve(app, settings)
     return app
 
@@ -82,7 +82,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def __init__(self, consumer: Consumer, **options: Any) -> None:
         super().__init__(consumer, **options)
-        url = consumer.app.conf.bus_url
+        url = consumer.app.conf.presence_url
         self._bus = redis.Redis.from_url(url, socket_connect_timeout=0.5, socket_timeout=0.5, retry=None)
         self._timer: Any = None
 

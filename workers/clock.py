@@ -24,7 +24,7 @@ async def clock(settings: Settings) -> None:
     jobs = open_jobs(settings.broker_url)
     hand_outs = HandOuts(jobs)
     try:
-        async with reporting(settings.bus_url, "clock") as beat, asyncio.TaskGroup() as group:
+        async with reporting(settings.limits_url, "clock") as beat, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
             while True:
                 try:

@@ -25,7 +25,7 @@ async def relay(settings: Settings) -> None:
     bus = RedisPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
     hand_outs = HandOuts(jobs)
     try:
-        async with reporting(settings.bus_url, "relay") as beat, asyncio.TaskGroup() as group:
+        async with reporting(settings.limits_url, "relay") as beat, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
             while True:
                 try:

@@ -11,13 +11,14 @@ from infra.bus.wire import Wire
 from services.ports import Unavailable
 
 Nodes: TypeAlias = dict[Wire, list[bytes]]
-"""Connections, one to a node, each with the streams that lie there."""
+"""Connections, each with the streams that it is for."""
 
 
-async def connect(url: str, keys: Sequence[bytes]) -> Nodes:
+async def connect(url: str, keys: Sequence[bytes], *, is_reader: bool = False) -> Nodes:
     """Connects to every node that has one of the keys. Errors: Unavailable, also where nobody serves a key's slot.
 
-    A slot that moves away later is a ResponseError at the next call; whoever connects anew finds it.
+    is_reader: in a cluster an XREAD may read one slot only, so there each key gets a connection of its own. A slot
+    that moves away later is a ResponseError at the next call; whoever connects anew finds it.
     """
     first = await Wire.open(url)
     try:
@@ -31,7 +32,8 @@ async def connect(url: str, keys: Sequence[bytes]) -> Nodes:
     nodes: Nodes = {}
     try:
         for node, of_node in _by_node(url, places, keys).items():
-            nodes[await Wire.open(node)] = of_node
+            for together in ([key] for key in of_node) if is_reader else [of_node]:
+                nodes[await Wire.open(node)] = together
     except Unavailable:
         await disconnect(nodes)
         raise
