@@ -189,9 +189,11 @@ class Relay:
             self._saved, self._saved_at = self._done, time.monotonic()
 
     async def _wait_for_bus(self, lost: Unavailable) -> None:
+        """Waits a little; the saving shows that this relay still leads, and the log that it still lives."""
         if not self._is_bus_lost:
             _log.warning("the bus is away: %s", lost)
         self._is_bus_lost = True
+        await self._log.save(self._done)
         await asyncio.sleep(_RETRY_S)
 
 

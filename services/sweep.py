@@ -8,7 +8,8 @@ from services.handouts import HandOuts
 from services.ports import WorkList
 
 PAUSE_S = 0.1
-AGAIN_S = 1.0  # one game is handed out at most so often
+AGAIN_S = 1.0  # one work row is handed out at most so often
+WATCH_S = 1.0
 FORGET_S = 5.0
 UPKEEP_S = 3_600.0
 _AT_ONCE = 5_000
@@ -17,7 +18,7 @@ _AT_ONCE = 5_000
 class Sweep:
     """One leadership of the clock.
 
-    upkeep: called at the start and every hour. beat: called whenever the clock is seen to be alive.
+    upkeep: called at the start and every hour; watch: every second; beat: whenever the clock is seen to be alive.
     """
 
     def __init__(
@@ -26,14 +27,16 @@ class Sweep:
         hand_outs: HandOuts,
         *,
         upkeep: Callable[[], Awaitable[object]],
+        watch: Callable[[], Awaitable[object]],
         beat: Callable[[], None] = lambda: None,
     ) -> None:
         self._work = work
         self._hand_outs = hand_outs
         self._upkeep = upkeep
+        self._watch = watch
         self._beat = beat
-        self._handed_out: dict[str, float] = {}  # game to time
-        self._forgotten_at = self._kept_up_at = -UPKEEP_S
+        self._handed_out: dict[tuple[str, int], float] = {}  # work row to time
+        self._forgotten_at = self._kept_up_at = self._watched_at = -UPKEEP_S
 
     async def run(self) -> None:
         """Sweeps until Unavailable is raised by the work list."""
@@ -45,11 +48,14 @@ class Sweep:
     async def step(self, now: float) -> None:
         """Hands out what is due now and deletes what is overtaken, the latter now and then."""
         due = await self._work.due(_AT_ONCE)
-        self._handed_out = {game: then for game, then in self._handed_out.items() if now - then < AGAIN_S}
+        self._handed_out = {row: then for row, then in self._handed_out.items() if now - then < AGAIN_S}
         for work in due:
-            if work.game_id not in self._handed_out:
-                self._handed_out[work.game_id] = now
+            if (row := (work.game_id, work.version)) not in self._handed_out:
+                self._handed_out[row] = now
                 self._hand_outs.hand_out(work.game_id)
+        if now - self._watched_at >= WATCH_S:
+            self._watched_at = now
+            await self._watch()
         if now - self._forgotten_at >= FORGET_S:
             self._forgotten_at = now
             while await self._work.forget_overtaken(_AT_ONCE) == _AT_ONCE:

@@ -4,8 +4,8 @@ Doing it twice, or too early, is harmless: the game is read, and what is no long
 """
 
 import logging
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from domain.bots import choose
@@ -18,27 +18,28 @@ from domain.refusals import Refused
 from domain.view import view_for
 from services.due import next_work
 from services.ids import uuid_of
-from services.ports import Secrets, Work
+from services.ports import Secrets, Work, WorkKind
 from services.tables import Draft, GameNotFound, Plan, Tables
 
 MOVES_AT_ONCE = 16
+TIMED = frozenset[WorkKind]({"close_claims", "turn_timer"})
+"""Work that must not be done before its time; the rest is only repeated then."""
 
 _log = logging.getLogger(__name__)
 
 
-async def tend(
-    tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> None:
+async def tend(tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[[], Awaitable[datetime]]) -> None:
     """Does what is due at a game.
 
-    Errors: Busy and Unavailable; a game that nobody knows, or where nothing is due, is left alone.
+    now: the clock of the database, which dates events and work rows; this machine's own may be wrong. Errors: Busy and
+    Unavailable; a game that nobody knows, or where nothing is due, is left alone.
     """
     try:
         hot = await tables.fresh(game_id)
     except GameNotFound:
         return
     work = next_work(hot.game, hot.when)
-    if work is None or not _is_due(work, now()):
+    if work is None or (work.kind in TIMED and not _is_over(work, await now())):
         return
     seed = await secrets.seed(game_id) if work.kind in ("score", "deal") else b""
     try:
@@ -47,9 +48,7 @@ async def tend(
         return  # somebody else has done it
 
 
-def _is_due(work: Work, now: datetime) -> bool:
-    if work.kind in ("bots", "score", "deal"):
-        return True
+def _is_over(work: Work, now: datetime) -> bool:
     return work.at is not None and now >= work.at + timedelta(milliseconds=work.delay_ms)
 
 

@@ -3,13 +3,16 @@
 import asyncio
 import logging
 import sys
+from functools import partial
 
 from infra.jobs import open_jobs
 from infra.postgres.leading import CLOCK_LOCK, leading
+from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
 from infra.presence import reporting
 from infra.settings import Settings, read_settings
 from services.handouts import HandOuts
+from services.lag import LagWatch
 from services.ports import Unavailable
 from services.sweep import Sweep
 from workers.running import run
@@ -30,7 +33,8 @@ async def clock(settings: Settings) -> None:
                 try:
                     async with leading(settings.database_url, CLOCK_LOCK, name="shanghai clock") as session:
                         work = PostgresWork(session)
-                        await Sweep(work, hand_outs, upkeep=work.make_partitions, beat=beat).run()
+                        watch = LagWatch(partial(lag, session.fetch)).look
+                        await Sweep(work, hand_outs, upkeep=work.make_partitions, watch=watch, beat=beat).run()
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)

@@ -47,7 +47,7 @@ class Desk:
 
     async def _tend(self, game_id: str) -> None:
         try:
-            await tend(self._tables, self._services.secrets, game_id)
+            await tend(self._tables, self._services.secrets, game_id, now=self._services.work.now)
         finally:
             await self._services.settle()  # the loop stands still between jobs
 

@@ -16,8 +16,15 @@ CLOCK_LOCK = 0x53480002
 
 _SQL = statements("relay")
 _STANDBY_S = 0.25  # so soon a standby notices that the leader is gone
-# Leaders read a little, often: every plan goes by an index, however the statistics may look.
-_PLANS = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+_LEADER = {
+    # Leaders read a little, often: every plan goes by an index, however the statistics may look.
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "idle_session_timeout": "5s",  # one that says nothing for so long hangs: the lock goes to another
+    "synchronous_commit": "off",  # what leaders write may be lost: it is found out again
+}
 
 
 class Session:
@@ -46,7 +53,7 @@ class Session:
 @asynccontextmanager
 async def leading(url: str, lock: int, *, name: str) -> AsyncIterator[Session]:
     """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable."""
-    settings = {**SESSION, **_PLANS, "application_name": name, "synchronous_commit": "off"}
+    settings = {**SESSION, **_LEADER, "application_name": name}
     with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
     try:

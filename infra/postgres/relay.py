@@ -9,6 +9,7 @@ from infra.postgres.leading import RELAY_LOCK, Session, leading
 from infra.postgres.poke import CHANNEL
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
+from services.lag import Lag
 from services.ports import Unavailable
 from services.relay import POINTERS, LogEntry, Position
 
@@ -76,13 +77,18 @@ async def leading_relay(url: str) -> AsyncIterator[PostgresRelayLog]:
         [[is_younger]] = await session.fetch(_SQL["younger_cluster"])
         if is_younger:
             raise YoungerCluster(
-                "the events come from an older cluster: stop all writers and give all rows of event, and the row of "
-                "relay_checkpoint, one xid below the present one"
+                "the events come from a cluster that had counted more transactions: run `shanghai relay --repair` once"
             )
         [[epoch, xid, gseq]] = await session.fetch(_SQL["take_over"])
         log = PostgresRelayLog(session, await generation(session.fetch), epoch, (xid, gseq))
         await session.listen(CHANNEL, log.hear)
         yield log
+
+
+async def lag(fetch: Callable[..., Awaitable[list[Any]]]) -> Lag:
+    """Reads how far the relay is behind the log, whether or not one is at work."""
+    rows = await fetch(_SQL["lag"])
+    return Lag(*rows[0]) if rows else Lag(0.0, is_held_back=False)
 
 
 async def generation(fetch: Callable[..., Awaitable[list[Any]]]) -> str:

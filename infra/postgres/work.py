@@ -1,5 +1,7 @@
 """The work rows, on Postgres."""
 
+from datetime import datetime
+
 from infra.postgres.database import Database
 from infra.postgres.leading import Session
 from infra.postgres.rows import WORK_KINDS
@@ -21,6 +23,10 @@ class PostgresWork:
     async def due(self, limit: int) -> list[DueWork]:
         rows = await self._database.fetch(_SQL["due"], limit)
         return [DueWork(public_id("gam", row["game_id"]), row["version"], WORK_KINDS[row["kind"]]) for row in rows]
+
+    async def now(self) -> datetime:
+        [[now]] = await self._database.fetch(_SQL["now"])
+        return now  # type: ignore[no-any-return]
 
     async def forget_overtaken(self, limit: int) -> int:
         [[count]] = await self._database.fetch(_SQL["forget_overtaken"], limit)

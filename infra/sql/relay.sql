@@ -27,6 +27,18 @@ WHERE (event.xid, gseq) > ($1, $2) AND event.xid < pg_snapshot_xmin(pg_current_s
 ORDER BY event.xid, gseq
 LIMIT $3;
 
+-- name: lag
+-- The oldest event that the relay has not saved as told, and whether something that began before it still writes.
+SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds,
+    next.xid >= pg_snapshot_xmin(pg_current_snapshot()) AS is_held_back
+FROM relay_checkpoint, LATERAL (
+    SELECT event.xid, occurred_at
+    FROM event
+    WHERE (event.xid, event.gseq) > (relay_checkpoint.xid, relay_checkpoint.gseq)
+    ORDER BY event.xid, event.gseq
+    LIMIT 1
+) AS next;
+
 -- name: replay_start
 SELECT xid, gseq
 FROM (

@@ -7,6 +7,9 @@ WHERE due_at <= now() AND kind <> 0 AND NOT EXISTS (
 ORDER BY due_at
 LIMIT $1;
 
+-- name: now
+SELECT now();
+
 -- name: forget_overtaken
 -- One pass over the primary key: a row with a successor of the same game is overtaken. A row that says `nothing`
 -- (kind 0) has done its duty when it has overtaken the others.

@@ -137,7 +137,11 @@ async def test_a_seat_that_does_not_reveal_in_ten_seconds_is_emptied(world: Worl
 
 async def look_after(world: World, game_id: str, *, seconds: int) -> None:
     """Does what a worker does when so much time has passed."""
-    await tend(world.house.tables, world.secrets, game_id, now=lambda: datetime.now(UTC) + timedelta(seconds=seconds))
+
+    async def now() -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=seconds)
+
+    await tend(world.house.tables, world.secrets, game_id, now=now)
 
 
 async def test_the_export_is_what_the_list_of_events_shows_and_can_be_verified(

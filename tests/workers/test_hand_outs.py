@@ -89,7 +89,7 @@ async def test_what_a_lost_broker_cannot_take_is_dropped(hand_outs: HandOuts, jo
 
 async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     log, game = MemoryLog(), new_game()
-    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing)
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
     await log.append(append(game, work=Work("bots", 0)))
     await log.append(append(new_game(), work=Work("bots", 60_000)))
     for now in (10.0, 10.1, 10.9, 11.05, 11.5):
@@ -100,7 +100,7 @@ async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: 
 
 async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     log, game = MemoryLog(), new_game()
-    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing)
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
     await log.append(append(game, 0, work=Work("bots", 0)))
     await log.append(append(game, 1))
     for now in (10.0, 20.0):
