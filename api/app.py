@@ -42,10 +42,10 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         secrets=services.secrets,
         accounts=services.accounts,
         reservations=services.reservations,
+        lobby=services.lobby,
         feed=feed,
         guests=guests,
         processes=services.processes,
-        relay_lag=services.relay_lag,
     )
     async with contextlib.aclosing(guests), _in_background(feed.run(services.bus)):
         yield house

@@ -8,13 +8,13 @@ from typing import TypeAlias
 from api.streams import Streams
 from services.feed import Feed
 from services.identity import who_is
-from services.lag import Lag
 from services.limits import Limit
+from services.lobby import Lobby
 from services.ports import Accounts, Principal, Reservations, Secrets
 from services.tables import Tables
 
 Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
-"""Tells of worker, relay and clock whether one is alive."""
+"""Tells of each kind of the other processes whether one is alive."""
 
 CALLERS_KNOWN_S = 2.0  # a revoked token works so much longer at most
 _CALLERS_KEPT = 10_000
@@ -56,10 +56,10 @@ class House:
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
+    lobby: Lobby
     feed: Feed
     guests: Limit
     processes: Processes
-    relay_lag: Callable[[], Awaitable[Lag]]
     streams: Streams = field(default_factory=Streams)
     callers: Callers = field(init=False)
 

@@ -9,10 +9,10 @@ from domain.commands import Pace, SeatPlan
 from domain.faults import Fault, FaultyRuleset
 from domain.presets import preset_names, ruleset_with
 from domain.ruleset import Ruleset
-from services import games
+from services import games, lobby
 from services.ids import uuid_of
 from services.ports import Principal
-from services.rendering import GameBody, names_at, render_game
+from services.rendering import GameBody, names_at, render_game, render_listed
 from services.tables import Hot, Outcome
 
 _PROTECTED = ("name", "source", "extends")  # what a ruleset is called tells which preset it is
@@ -35,14 +35,18 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
 
 
 async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GamePage]:
-    """Lists the games that the caller may know of, the newest first."""
+    """Lists the games that the caller may know of, the newest first.
+
+    A game that was opened, started, finished or given another player is shown so at once; hands and points may be a
+    second late.
+    """
     query = call.query
     if query.cursor is not None and uuid_of("gam", query.cursor) is None:
         raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
-    wanted = games.GameFilter(query.status, query.ruleset, query.mine)
-    found, cursor = await games.list_games(house.tables, call.caller, wanted, query.cursor, query.limit)
-    names = await names_at(house.accounts, [hot.game for hot in found])
-    items = tuple(render_game(hot, hot.game, call.caller.player_id, names) for hot in found)
+    wanted = lobby.GameFilter(query.status, query.ruleset, query.mine)
+    found, cursor = await lobby.list_games(house.lobby, house.tables, call.caller, wanted, query.cursor, query.limit)
+    names = await names_at(house.accounts, found)
+    items = tuple(render_listed(game, call.caller.player_id, names) for game in found)
     return Answer(GamePage(items, cursor))
 
 

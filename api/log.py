@@ -17,8 +17,9 @@ async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[Even
     """Lists a game's events in order, as the caller sees them. They start with version 1 and have no holes."""
     after, limit = call.query.after, call.query.limit
     hot, seat = await watched_game(house.tables, call.caller, game_id_of(call.path))
-    names = await names_at(house.accounts, [hot.game])
-    items = tuple(render_event(recorded, seat, names) for recorded in hot.events[after : after + limit])
+    events = hot.events[after : after + limit]
+    names = await names_at(house.accounts, [hot.game], events)
+    items = tuple(render_event(recorded, seat, names) for recorded in events)
     next_after = items[-1].version if items else after
     return Answer(EventPage(items, next_after, hot.version))
 
@@ -29,7 +30,7 @@ async def export_game(house: House, call: Call[ExportQuery, None]) -> Answer[Tex
     It is all that `shanghai verify` needs to check every deal whose secret is revealed.
     """
     hot, seat = await watched_game(house.tables, call.caller, game_id_of(call.path))
-    names = await names_at(house.accounts, [hot.game])
+    names = await names_at(house.accounts, [hot.game], hot.events)
     lines = msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
     name = f'attachment; filename="{hot.game.game_id}.{call.query.format}"'
     return Answer(Text(lines, "application/x-ndjson"), {"content-disposition": name})

@@ -46,7 +46,7 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     written = hot.events[outcome.first - 1 : outcome.last]
     wants_view = prefers_representation(call.headers)
     named = wants_view or any(isinstance(recorded.event, SeatChanged) for recorded in written)
-    names = await names_at(house.accounts, [hot.game]) if named else {}
+    names = await names_at(house.accounts, [hot.game], written) if named else {}
     result = MoveResult(
         move_id=move_id(outcome.command_id),
         version=outcome.last,

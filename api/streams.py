@@ -120,8 +120,8 @@ def is_over(game: Game) -> bool:
 
 async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *, with_view: bool) -> tuple[bytes, int]:
     """Writes the next events and, where wanted and nothing more is waiting, the view after them."""
-    names = await names_at(house.accounts, [hot.game])
     upto = min(hot.version, sent + BATCH)
+    names = await names_at(house.accounts, [hot.game], hot.events[sent:upto])
     seat = seat_held_by(hot.game, caller.player_id)
     pieces = []
     for recorded in hot.events[sent:upto]:

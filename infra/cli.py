@@ -98,6 +98,13 @@ def clock() -> None:
 
 
 @main.command()
+@click.option("--rebuild", is_flag=True, help="Make all of them anew while the old ones serve, then end.")
+def projector(*, rebuild: bool) -> None:
+    """Keeps the lists of games and the players' results; a second one stands by."""
+    _become("workers.projector", *(["--rebuild"] if rebuild else []))
+
+
+@main.command()
 def openapi() -> None:
     """Writes openapi/openapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
@@ -141,8 +148,8 @@ def verify(export: BinaryIO) -> None:
     sys.exit(1 if report.findings else 0)
 
 
-def _become(module: str) -> NoReturn:
-    os.execv(sys.executable, [sys.executable, "-m", module])  # noqa: S606 - no shell is wanted
+def _become(module: str, *arguments: str) -> NoReturn:
+    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from redis.exceptions import ResponseError
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 
-PROCESSES = ("worker", "relay", "clock")
+PROCESSES = ("worker", "relay", "clock", "projector")
 BELIEVED_MS = 10_000
 EVERY_S = 1.0
 

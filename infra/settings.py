@@ -20,6 +20,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Each field is the variable SHANGHAI_ + its name in capitals; the comment has unit and default."""
 
     database_url: PostgresUrl  # postgresql://…; no default
+    projector_database_url: PostgresUrl  # the same database as the projector logs in; default SHANGHAI_DATABASE_URL
     bus_url: RedisUrl  # Redis or Redis Cluster of the event bus, redis:// or unix:///path; default SHANGHAI_REDIS_URL
     broker_url: Url  # Celery's broker, redis or amqp; default SHANGHAI_REDIS_URL
     limits_url: RedisUrl  # Redis of the rate limits and of who is alive; default SHANGHAI_REDIS_URL
@@ -49,6 +50,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values: dict[str, object] = dict(_given(environ))
     for name in ("bus_url", "broker_url", "limits_url"):
         values.setdefault(name, values.get("redis_url"))
+    values.setdefault("projector_database_url", values.get("database_url"))
     for name in ("database_url", "bus_url", "broker_url", "limits_url", "secret_key"):
         if values.get(name) is None:
             raise SettingRefused(f"{_variable(name)} is not set{_ALSO.get(name, ', nor is SHANGHAI_REDIS_URL')}")
@@ -57,9 +59,13 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     return _checked(values)
 
 
-def read_database_url(environ: Mapping[str, str] | None = None) -> str:
-    """Reads SHANGHAI_DATABASE_URL alone: all that a migration needs."""
-    url = _given(environ).get("database_url")
+def read_database_url(environ: Mapping[str, str] | None = None, *, of: str = "") -> str:
+    """Reads SHANGHAI_DATABASE_URL alone: all that a migration needs.
+
+    of: `operator` reads SHANGHAI_OPERATOR_DATABASE_URL where it is set.
+    """
+    given = _given(environ)
+    url = given.get(f"{of}_database_url") or given.get("database_url")
     if url is None:
         raise SettingRefused("SHANGHAI_DATABASE_URL is not set")
     return url

@@ -49,6 +49,14 @@ UPCASTERS: dict[tuple[type[Event], int], Callable[[dict[str, Any]], dict[str, An
 _encode = msgspec.json.Encoder().encode
 
 
+class UnknownEvent(KeyError):
+    """An event of a type or schema that a newer version of this program has written."""
+
+    def __str__(self) -> str:
+        """Says it without the quotes of a key."""
+        return str(self.args[0])
+
+
 def encode_event(event: Event) -> tuple[int, int, bytes]:
     """Gives an event's type number, schema number and payload."""
     type_ = type(event)
@@ -56,14 +64,16 @@ def encode_event(event: Event) -> tuple[int, int, bytes]:
 
 
 def decode_event(number: int, schema: int, payload: bytes) -> Event:
-    """Reads a stored event of any schema ever written; raises KeyError for a type that this version does not know."""
-    type_ = _TYPES[number]
+    """Reads a stored event of any type and schema ever written; raises UnknownEvent for what is newer than this."""
+    type_ = _TYPES.get(number)
+    if type_ is None or schema > SCHEMAS[type_]:
+        raise UnknownEvent(f"events of type {number}, schema {schema} are newer than this version: upgrade it")
     if schema == SCHEMAS[type_]:
         return _decoder(type_).decode(payload)
     fields = msgspec.json.decode(payload)
     for old in range(schema, SCHEMAS[type_]):
         fields = UPCASTERS[type_, old](fields)
-    return msgspec.convert(fields, type_, str_keys=True)
+    return msgspec.convert(fields, type_)
 
 
 @cache

@@ -5,9 +5,9 @@ to those who do not sit at it.
 """
 
 import os
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from contextlib import suppress
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -33,9 +33,6 @@ from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
 from services.tables import Denied, Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Tables
-
-LISTED_AT_MOST = 100
-_SCANNED_AT_MOST = 1_000  # games looked at for one page of a filtered list
 
 
 class NotSeated(Denied):
@@ -233,43 +230,3 @@ def at_version(hot: Hot, version: int) -> Game:
     game = fold(recorded.event for recorded in hot.events[:version])
     assert isinstance(game, Game)
     return game
-
-
-class GameFilter(Struct, frozen=True):
-    """Which games to list; None where it does not matter."""
-
-    status: Literal["waiting", "playing", "finished", "cancelled"] | None = None
-    ruleset: str | None = None
-    mine: bool = False
-
-
-async def list_games(
-    tables: Tables, principal: Principal, wanted: GameFilter, before: str | None, limit: int
-) -> tuple[Sequence[Hot], str | None]:
-    """Lists games that the player may know of, the newest first, and the cursor of the next page.
-
-    A page may be short, even empty, while its cursor is not None: so much was looked through and more may follow.
-    """
-    found: list[Hot] = []
-    looked = 0
-    while looked < _SCANNED_AT_MOST:
-        ids = await tables.log.games_before(before, LISTED_AT_MOST)
-        for game_id in ids:
-            looked, before = looked + 1, game_id
-            hot = await tables.fresh(game_id)
-            if _is_wanted(hot.game, principal, wanted):
-                found.append(hot)
-                if len(found) == limit:
-                    return found, before
-        if len(ids) < LISTED_AT_MOST:
-            return found, None
-    return found, before
-
-
-def _is_wanted(game: Game, principal: Principal, wanted: GameFilter) -> bool:
-    return (
-        may_know(game, principal)
-        and wanted.status in (None, game.status)
-        and wanted.ruleset in (None, game.rules.name)
-        and (not wanted.mine or seat_held_by(game, principal.player_id) is not None)
-    )

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from services.lobby import GameFilter, Page, is_wanted
 from services.ports import (
     Append,
     DueWork,
@@ -22,6 +23,7 @@ from services.ports import (
     VersionConflict,
     WorkKind,
 )
+from services.projections import Follower, ListedGame, PlayerResult, Standing
 from services.receipts import receipt_of
 
 Clock = Callable[[], datetime]
@@ -127,8 +129,47 @@ class MemoryAccounts:
     async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
         return {player: self.players[player] for player in player_ids if player in self.players}
 
+    async def forget(self, player_id: str) -> None:
+        self.players.pop(player_id, None)
+        self.tokens = {token: whose for token, whose in self.tokens.items() if whose[0] != player_id}
+
     def revoke(self, token_hash: bytes) -> None:
         del self.tokens[token_hash]
+
+
+class MemoryLobby:
+    """A Lobby that has projected every event of a MemoryLog as soon as it is appended."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._follower = Follower()
+        self._games: dict[str, ListedGame] = {}
+        self._results: dict[tuple[str, str], PlayerResult] = {}
+        log.listeners.append(self._project)
+
+    async def page(self, player_id: str, wanted: GameFilter, before: str | None, limit: int) -> Page:
+        found = [
+            game
+            for game_id, game in sorted(self._games.items(), reverse=True)
+            if (before is None or game_id < before) and is_wanted(game, player_id, wanted)
+        ]
+        return Page(tuple(found[:limit]), (), found[limit - 1].game_id if len(found) > limit else None)
+
+    async def standings(self, player_id: str) -> list[Standing]:
+        results = await self.results(player_id, len(self._results))
+        return [
+            Standing(ruleset, len(those), sum(each.is_won for each in those), sum(each.score for each in those))
+            for ruleset in sorted({each.ruleset for each in results})
+            for those in ([each for each in results if each.ruleset == ruleset],)
+        ]
+
+    async def results(self, player_id: str, limit: int) -> list[PlayerResult]:
+        own = [result for (_, player), result in sorted(self._results.items(), reverse=True) if player == player_id]
+        return own[:limit]
+
+    def _project(self, recorded: list[Recorded]) -> None:
+        changes = self._follower.follow(recorded)
+        self._games |= {game.game_id: game for game in changes.games}
+        self._results |= {(result.game_id, result.player_id): result for result in changes.results}
 
 
 class MemoryReservations:
@@ -156,9 +197,6 @@ class MemoryWorkList:
             if kind is not None and due_at <= now and self._is_newest(game_id, version)
         ]
         return [work for _, work in sorted(due, key=lambda pair: pair[0])][:limit]
-
-    async def now(self) -> datetime:
-        return self.log.now()
 
     async def forget_overtaken(self, limit: int) -> int:
         games = Counter(game for game, _ in self.log.work)

@@ -160,6 +160,10 @@ class Accounts(Protocol):
         """Gives the present names of those players that are known."""
         ...
 
+    async def forget(self, player_id: str) -> None:
+        """Removes a player with name and tokens; an unknown one is forgotten already."""
+        ...
+
 
 class Reservations(Protocol):
     """Keys of requests that make something new: a crash in between is finished by the retry under the same id."""
@@ -182,10 +186,6 @@ class WorkList(Protocol):
 
     async def due(self, limit: int) -> list[DueWork]:
         """Lists games whose newest work row is due by now, the longest overdue first."""
-        ...
-
-    async def now(self) -> datetime:
-        """Gives the time by which rows become due: the database's, whatever the clocks of other machines say."""
         ...
 
     async def forget_overtaken(self, limit: int) -> int:

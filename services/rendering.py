@@ -3,7 +3,7 @@
 Everything here is built from the domain's views and visible events; nothing is removed from a state.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from uuid import UUID
@@ -13,16 +13,19 @@ from msgspec.structs import replace
 
 from domain.commands import Pace, Spectators, Visibility
 from domain.decisions import open_decisions
-from domain.events import Passed
+from domain.events import Passed, SeatChanged
 from domain.ruleset import Ruleset
 from domain.shown import SeatChangedData, VisibleData
-from domain.state import Game, Result, Status
-from domain.view import DecisionView, SeatView, View, decisions_of, seat_view, view_for
+from domain.state import Game, Result, Seat, Status
+from domain.view import DecisionView, SeatView, View, decisions_of, view_for
 from domain.visible import kind_of, seat_of, visible_data
 from services.due import deadline_of
 from services.ids import public_id
 from services.ports import Accounts, Actor, Recorded
+from services.projections import ListedGame, listed_game
 from services.tables import Hot
+
+FORMER_PLAYER = "Former player"  # whoever has asked to be forgotten
 
 Names = Mapping[str, str]
 
@@ -69,22 +72,29 @@ def move_id(command_id: UUID) -> str:
     return public_id("mov", command_id)
 
 
-def seat_held_by(game: Game, player_id: str | None) -> int | None:
+def seat_held_by(game: Game | ListedGame, player_id: str | None) -> int | None:
     """Finds the seat that a player controls."""
-    for number, seat in enumerate(game.seats):
+    seats: Sequence[Seat | SeatView] = game.seats
+    for number, seat in enumerate(seats):
         if seat.player_id == player_id and seat.controller == "human" and player_id is not None:
             return number
     return None
 
 
-async def names_at(accounts: Accounts, games: Iterable[Game]) -> Names:
-    """Looks up the present names of everybody who sits at these games."""
+async def names_at(accounts: Accounts, games: Iterable[Game | ListedGame], events: Iterable[Recorded] = ()) -> Names:
+    """Looks up the present names of everybody who sits at these games, or sits down in these events."""
     players = {seat.player_id for game in games for seat in game.seats if seat.player_id}
+    players |= {r.event.player_id for r in events if isinstance(r.event, SeatChanged) and r.event.player_id}
     return await accounts.names(sorted(players)) if players else {}
 
 
 def render_game(hot: Hot, game: Game, player_id: str | None, names: Names) -> GameBody:
     """Shows a game, at any of its versions, as the lobby has it."""
+    return render_listed(listed_game(game, hot.events[0].occurred_at), player_id, names)
+
+
+def render_listed(game: ListedGame, player_id: str | None, names: Names) -> GameBody:
+    """Shows a game of a list."""
     return GameBody(
         game_id=game.game_id,
         version=game.version,
@@ -94,9 +104,9 @@ def render_game(hot: Hot, game: Game, player_id: str | None, names: Names) -> Ga
         pace=game.pace,
         visibility=game.visibility,
         spectators=game.spectators,
-        seats=_named_seats(game, names),
+        seats=_named(game.seats, names),
         you=seat_held_by(game, player_id),
-        created_at=timestamp(hot.events[0].occurred_at),
+        created_at=timestamp(game.created_at),
         result=game.result,
     )
 
@@ -104,7 +114,7 @@ def render_game(hot: Hot, game: Game, player_id: str | None, names: Names) -> Ga
 def render_view(hot: Hot, viewer: int | None, names: Names) -> View:
     """Shows the table to one viewer, with names and deadlines."""
     view = view_for(hot.game, viewer)
-    return replace(view, seats=_named_seats(hot.game, names), decisions=_timed(hot, view.decisions))
+    return replace(view, seats=_named(view.seats, names), decisions=_timed(hot, view.decisions))
 
 
 def render_decisions(hot: Hot, viewer: int) -> tuple[DecisionView, ...]:
@@ -121,7 +131,7 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
     hidden = isinstance(event, Passed) and event.seat != viewer
     data = visible_data(event, viewer)
     if isinstance(data, SeatChangedData) and data.player_id is not None:
-        data = replace(data, name=names.get(data.player_id))
+        data = replace(data, name=names.get(data.player_id, FORMER_PLAYER))
     by_player = recorded.actor == "player" and recorded.round is not None and not hidden
     return EventBody(
         game_id=recorded.game_id,
@@ -136,17 +146,14 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
     )
 
 
-def _named_seats(game: Game, names: Names) -> tuple[SeatView, ...]:
-    return tuple(
-        replace(seat_view(game, number, seat), name=_name(number, seat.controller, seat.player_id, names))
-        for number, seat in enumerate(game.seats)
-    )
+def _named(seats: Iterable[SeatView], names: Names) -> tuple[SeatView, ...]:
+    return tuple(replace(seat, name=_name(seat, names)) for seat in seats)
 
 
-def _name(number: int, controller: str, player_id: str | None, names: Names) -> str | None:
-    if player_id is not None:
-        return names.get(player_id)
-    return f"Bot {number + 1}" if controller == "bot" else None
+def _name(seat: SeatView, names: Names) -> str | None:
+    if seat.player_id is not None:
+        return names.get(seat.player_id, FORMER_PLAYER)
+    return f"Bot {seat.seat + 1}" if seat.controller == "bot" else None
 
 
 def _timed(hot: Hot, shown: tuple[DecisionView, ...]) -> tuple[DecisionView, ...]:

@@ -62,6 +62,7 @@ def database_url(engines: Engines, name: str) -> str:
 def settings_of(engines: Engines, url: str) -> Settings:
     unwired = Settings(
         database_url=url,
+        projector_database_url=url,
         bus_url="redis://",
         broker_url="redis://",
         limits_url="redis://",

@@ -43,7 +43,7 @@ def test_a_killed_server_leaves_nothing_running_starts_again_on_its_data_and_sto
         assert "database system is shut down" in (tmp_path / "logs/postgres.log").read_text()
 
 
-@pytest.mark.parametrize("name", ["api", "relay", "clock", "worker", "postgres", "redis"])
+@pytest.mark.parametrize("name", ["api", "relay", "clock", "projector", "worker", "postgres", "redis"])
 def test_a_killed_process_is_started_again_and_the_server_gets_ready(stack: Stack, name: str) -> None:
     said: list[str] = []
     killed = stack.processes[name].running

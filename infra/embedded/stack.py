@@ -17,7 +17,13 @@ from infra.embedded.valkey import start_redis
 from infra.settings import environment, read_settings
 
 # Started by module name in child processes, never by import.
-ROOF = {"api": "api", "relay": "workers.relay", "clock": "workers.clock", "worker": "workers"}
+ROOF = {
+    "api": "api",
+    "relay": "workers.relay",
+    "clock": "workers.clock",
+    "projector": "workers.projector",
+    "worker": "workers",
+}
 READY_BOUND_S = 60.0
 ROOF_STOP_S, REDIS_STOP_S, POSTGRES_STOP_S = 4.5, 0.5, 0.8  # together below 6 s
 
@@ -29,7 +35,7 @@ class Stack:
     base_url: str
     data: Path
     variables: Mapping[str, str]
-    processes: Mapping[str, Kept]  # postgres, redis, api, relay, clock, worker
+    processes: Mapping[str, Kept]  # postgres, redis, api, relay, clock, projector, worker
 
 
 @contextmanager
@@ -53,7 +59,7 @@ def running_stack(
         processes = _start_engines(data, run, exits)
         exits.callback(_stop_together, roof)  # before the engines
         _migrate(data, variables)
-        roof |= _start_roof(("relay", "clock", "worker"), data, variables)
+        roof |= _start_roof(("relay", "clock", "projector", "worker"), data, variables)
         processes |= roof
         _wait_until_ready(processes, host, port, say)
         yield Stack(base_url=base_url(host, port), data=data, variables=variables, processes=processes)

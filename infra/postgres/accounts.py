@@ -33,6 +33,9 @@ class PostgresAccounts:
         rows = await self._database.fetch(_SQL["names"], players)
         return {public_id("ply", row["player_id"]): row["name"] for row in rows}
 
+    async def forget(self, player_id: str) -> None:
+        await self._database.fetch(_SQL["forget"], uuid_of("ply", player_id))
+
 
 class PostgresReservations:
     """Reservations over the table of that name."""

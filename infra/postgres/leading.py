@@ -13,18 +13,13 @@ from infra.sql import statements
 # Any numbers of our own, one for each kind of leader.
 RELAY_LOCK = 0x53480001
 CLOCK_LOCK = 0x53480002
+PROJECTOR_LOCK = 0x53480003
+REBUILD_LOCK = 0x53480004
 
 _SQL = statements("relay")
 _STANDBY_S = 0.25  # so soon a standby notices that the leader is gone
-_LEADER = {
-    # Leaders read a little, often: every plan goes by an index, however the statistics may look.
-    "enable_seqscan": "off",
-    "enable_bitmapscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "idle_session_timeout": "5s",  # one that says nothing for so long hangs: the lock goes to another
-    "synchronous_commit": "off",  # what leaders write may be lost: it is found out again
-}
+# Leaders read a little, often: every plan goes by an index, however the statistics may look.
+_PLANS = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
 
 
 class Session:
@@ -51,9 +46,12 @@ class Session:
 
 
 @asynccontextmanager
-async def leading(url: str, lock: int, *, name: str) -> AsyncIterator[Session]:
-    """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable."""
-    settings = {**SESSION, **_LEADER, "application_name": name}
+async def leading(url: str, lock: int, *, name: str, role: str = SESSION["role"]) -> AsyncIterator[Session]:
+    """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable.
+
+    role: what the session acts as, whoever logs in.
+    """
+    settings = {**SESSION, **_PLANS, "role": role, "application_name": name, "synchronous_commit": "off"}
     with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
     try:

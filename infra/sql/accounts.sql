@@ -12,6 +12,12 @@ WHERE sha256 = $1 AND revoked_at IS NULL;
 -- name: names
 SELECT player_id, name FROM player WHERE player_id = ANY ($1::uuid[]);
 
+-- name: forget
+WITH tokens AS (
+    DELETE FROM token WHERE player_id = $1
+)
+DELETE FROM player WHERE player_id = $1;
+
 -- name: reserve
 INSERT INTO reservation (principal, operation, key, fingerprint, new_id)
 VALUES ($1, $2, $3, $4, $5)

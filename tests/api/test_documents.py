@@ -142,7 +142,7 @@ async def test_readiness_tells_who_is_missing(world: World, stranger: Player) ->
     world.alive["relay"] = False
     ready = await stranger.call("GET", "/health/ready")
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
-    assert ready.json()["processes"] == {"worker": True, "relay": False, "clock": True}
+    assert ready.json()["processes"] == {"worker": True, "relay": False, "clock": True, "projector": True}
 
 
 def nodes(value: Any) -> Iterator[Json]:

@@ -311,7 +311,7 @@ async def test_a_fault_of_the_server_tells_nothing_and_is_logged_with_its_id(
     async def broken(*_: object) -> None:
         raise RuntimeError("the king of hearts")
 
-    monkeypatch.setattr(world.log, "games_before", broken)
+    monkeypatch.setattr(world.house.lobby, "page", broken)
     with caplog.at_level(logging.ERROR):
         response = await anna.call("GET", "/v1/games", x_request_id="req-7")
     problem = assert_problem(response, 500, "internal_error")

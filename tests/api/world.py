@@ -5,7 +5,6 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, cast
 
 import httpx
@@ -16,9 +15,8 @@ from api.routes import application
 from api.server import Server
 from api.streams import Streams
 from services.feed import Feed
-from services.lag import Lag
 from services.limits import MemoryLimit
-from services.memory import MemoryAccounts, MemoryBus, MemoryLog, MemoryReservations, MemorySecrets
+from services.memory import MemoryAccounts, MemoryBus, MemoryLobby, MemoryLog, MemoryReservations, MemorySecrets
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend
@@ -45,17 +43,14 @@ class World:
         before = -1
         while (version := (await self.house.tables.fresh(game_id)).version) != before:
             before = version
-            await tend(self.house.tables, self.secrets, game_id, now=self.now)
-
-    async def now(self) -> datetime:
-        return self.log.now()
+            await tend(self.house.tables, self.secrets, game_id)
 
 
 def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     tables = Tables(log)
-    alive = dict.fromkeys(("worker", "relay", "clock"), True)
+    alive = dict.fromkeys(("worker", "relay", "clock", "projector"), True)
 
     def offer(entry: FeedEntry) -> None:
         if entry.recorded is not None:
@@ -64,19 +59,15 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
     async def processes() -> Mapping[str, bool]:
         return alive
 
-    async def relay_lag() -> Lag:
-        await log.games_before(None, 1)  # where the log is away, so is this
-        return Lag(0.0, is_held_back=False)
-
     house = House(
         tables=tables,
         secrets=secrets,
         accounts=accounts,
         reservations=MemoryReservations(),
+        lobby=MemoryLobby(log),
         feed=Feed(log, offer),
         guests=MemoryLimit(quota=guests, window_s=60),
         processes=processes,
-        relay_lag=relay_lag,
         streams=Streams(heartbeat_s),
     )
     return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)

@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).with_name("schema.txt")
 # Monthly partitions come and go; they are made like their parent.
 _DESCRIPTION = """
 WITH mine AS (
-    SELECT oid, relname, relkind, relacl FROM pg_class
+    SELECT oid, relname, relkind, relacl, relowner FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relname !~ '^event_[0-9]{4}_[0-9]{2}'
 )
 SELECT format('column %s.%s %s%s%s', relname, attname, format_type(atttypid, atttypmod),
@@ -28,11 +28,15 @@ FROM mine JOIN pg_constraint ON conrelid = mine.oid WHERE contype <> 'n'
 UNION ALL
 SELECT pg_get_indexdef(mine.oid) FROM mine WHERE relkind IN ('i', 'I')
 UNION ALL
-SELECT format('grant %s %s to shanghai_app', relname, string_agg(privilege_type, ' ' ORDER BY privilege_type))
-FROM mine, aclexplode(relacl) WHERE grantee = 'shanghai_app'::regrole GROUP BY relname
+SELECT format('grant %s %s to %s', relname, string_agg(privilege_type, ' ' ORDER BY privilege_type), grantee::regrole)
+FROM mine, aclexplode(relacl) WHERE grantee <> relowner GROUP BY relname, grantee
 UNION ALL
 SELECT format('function %s(%s) %s', proname, pg_get_function_arguments(oid), md5(coalesce(prosrc, '')))
 FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+UNION ALL
+SELECT format('grant %s execute to %s', proname, CASE grantee WHEN 0 THEN 'public' ELSE grantee::regrole::text END)
+FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+WHERE pronamespace = 'public'::regnamespace AND grantee <> proowner
 UNION ALL
 SELECT format('partition %s of %s', inhrelid::regclass, inhparent::regclass)
 FROM pg_inherits JOIN mine ON mine.oid = inhrelid WHERE relkind = 'r'

@@ -1,4 +1,4 @@
-"""The Celery worker, the relay and the clock as processes, and what becomes of the work when they die."""
+"""Worker, relay, clock and projector as processes, and what becomes of the work when they die."""
 
 import os
 import signal
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.xdist_group("processes")
 
 Start = Callable[[str], Process]
 WORKER = "workers"
+EVERYBODY = (WORKER, "workers.relay", "workers.clock", "workers.projector")
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ async def test_the_clock_alone_gets_due_work_done(services: Services, start: Sta
 
 
 async def test_a_table_of_bots_plays_on_its_own(services: Services, start: Start) -> None:
-    for process in (WORKER, "workers.relay", "workers.clock"):
+    for process in EVERYBODY:
         start(process)
     await eventually(lambda: _are_all_alive(services))
     game = await started_game(services)
@@ -96,14 +97,14 @@ async def test_everybody_comes_back_to_a_broker_that_was_away(settings: Settings
     with short_folder() as run, ExitStack() as exits:
         redis = start_redis(run / "redis", run)
         other = with_redis(settings, redis.url)
-        for process in (WORKER, "workers.relay", "workers.clock"):
+        for process in EVERYBODY:
             exits.enter_context(server(process, other))
         async with open_services(other) as services:
             await eventually(lambda: _are_all_alive(services))
             redis.stop()
             with pytest.raises(Unavailable):
                 await services.jobs.hand_out("gam_nobody")
-            assert await services.processes() == {"worker": False, "relay": False, "clock": False}
+            assert not any((await services.processes()).values())
             game = await started_game(services)
             redis = start_redis(run / "redis", run)
             await eventually(lambda: has_moved(services, game, 100))

@@ -1,0 +1,94 @@
+"""The read models as they are served."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from domain.events import GameOpened
+from domain.state import Result
+from domain.view import SeatView
+from infra.postgres.database import Database
+from infra.sql import statements
+from services.codec import TYPE_NUMBERS, decode_event
+from services.ids import public_id, uuid_of
+from services.lobby import LISTED_AT_MOST, GameFilter, Page
+from services.projections import LISTED_AT_ONCE, ListedGame, PlayerResult, Standing
+
+_SQL = statements("projections")
+_LAST_ID = UUID(int=(1 << 128) - 1)
+_TAIL = 5_000  # of the events that are not projected yet the last so many are looked at
+_TYPES = [TYPE_NUMBERS[type_] for type_ in LISTED_AT_ONCE]
+
+
+class Shown(Struct, frozen=True):
+    """What of a game changes, as it is stored."""
+
+    seats: tuple[SeatView, ...]
+    result: Result | None
+
+
+_decode = msgspec.json.Decoder(Shown).decode
+
+
+class PostgresLobby:
+    """A Lobby over the tables that the projector keeps."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, player_id: str, wanted: GameFilter, before: str | None, limit: int) -> Page:
+        """Asks for what is not projected before it reads what is, so that no game is missed in between."""
+        tail = await self._database.fetch(_SQL["unprojected"], _TYPES, _TAIL, LISTED_AT_MOST)
+        player, oldest = uuid_of("ply", player_id), _LAST_ID if before is None else uuid_of("gam", before)
+        rows = await self._database.fetch(
+            _page(wanted), player, oldest, limit + 1, wanted.status, wanted.ruleset, wanted.mine
+        )
+        games = [(public_id("gam", row["game_id"]), _listed(row)) for row in rows[:limit] if row["payload"]]
+        unprojected = [public_id("gam", row["game_id"]) for row in tail]
+        return Page(
+            games=tuple(game for _, game in games if game is not None),
+            unprojected=(*unprojected, *(game_id for game_id, game in games if game is None)),
+            last_id=public_id("gam", rows[limit - 1]["game_id"]) if len(rows) > limit else None,
+        )
+
+    async def standings(self, player_id: str) -> list[Standing]:
+        rows = await self._database.fetch(_SQL["standings"], uuid_of("ply", player_id))
+        return [Standing(*row) for row in rows]
+
+    async def results(self, player_id: str, limit: int) -> list[PlayerResult]:
+        rows = await self._database.fetch(_SQL["results"], uuid_of("ply", player_id), limit)
+        return [PlayerResult(player_id, public_id("gam", game_id), *rest) for game_id, *rest in rows]
+
+
+def _page(wanted: GameFilter) -> str:
+    """Writes the statement for one filter: a condition that may be absent would hide the index from the planner."""
+    conditions = (
+        "status = $4" if wanted.status else "$4::text IS NULL",
+        "ruleset = $5" if wanted.ruleset else "$5::text IS NULL",
+    )
+    return _SQL["page"].replace("{wanted}", " AND ".join(conditions))
+
+
+def _listed(row: Any) -> ListedGame | None:
+    """Reads a row, or gives None where another version of this program has written it in another shape."""
+    try:
+        shown = _decode(row["shown"])
+    except msgspec.ValidationError:
+        return None
+    opened = decode_event(row["type"], row["schema"], row["payload"])
+    assert isinstance(opened, GameOpened)
+    return ListedGame(
+        game_id=public_id("gam", row["game_id"]),
+        version=row["version"],
+        status=row["status"],
+        rules=opened.rules,
+        pace=opened.pace,
+        visibility=opened.visibility,
+        spectators=opened.spectators,
+        opened_by=opened.opened_by,
+        seats=shown.seats,
+        created_at=row["occurred_at"],
+        result=shown.result,
+    )

@@ -1,0 +1,136 @@
+"""The log as its projector reads it, and the read models as they are written."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import astuple
+
+from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, leading
+from infra.postgres.lobby import Shown
+from infra.postgres.relay import Superseded
+from infra.postgres.rows import ACTORS
+from infra.sql import statements
+from services.codec import decode_event
+from services.ids import public_id, uuid_of
+from services.ports import Recorded
+from services.projections import BATCH, Batch, Changes, ListedGame, Projector
+from services.relay import Position
+
+ROLE = "shanghai_projector"
+
+_SQL = statements("projections")
+_ROWS_AT_ONCE = 5_000  # so that no transaction holds the relay back for long
+_NO_BUILD = 2**31 - 1
+_encode = msgspec.json.Encoder().encode
+
+
+class AheadOfCluster(Exception):
+    """The place comes from a cluster that had counted more transactions than this one; the text has the repair."""
+
+
+class PostgresProjectedLog:
+    """A ProjectedLog on the very connection that holds the leader's lock."""
+
+    def __init__(self, session: Session, build: int, epoch: int, place: Position) -> None:
+        self.build = build
+        self._session = session
+        self._epoch = epoch
+        self._place = place
+
+    async def place(self) -> Position:
+        return self._place
+
+    async def batch(self, after: Position, limit: int) -> Batch:
+        rows = await self._session.fetch(_SQL["batch"], *after, limit)
+        return [_recorded(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
+
+    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
+        rows = await self._session.fetch(_SQL["beginning"], uuid_of("gam", game_id), before)
+        return [_recorded(row) for row in rows]
+
+    async def save(self, changes: Changes, place: Position) -> None:
+        if not await self._session.fetch(_SQL["save"], self.build, self._epoch, *place, *_rows(changes)):
+            raise Superseded("another projector has taken over")
+
+
+@asynccontextmanager
+async def leading_projector(url: str) -> AsyncIterator[PostgresProjectedLog]:
+    """Waits for the leadership and takes over the served build. Errors: Unavailable, AheadOfCluster."""
+    async with leading(url, PROJECTOR_LOCK, name="shanghai projector", role=ROLE) as session:
+        [[build, epoch, xid, gseq, is_ahead]] = await session.fetch(_SQL["take_over"])
+        if is_ahead:
+            raise AheadOfCluster("the read models come from an older cluster: run shanghai projector --rebuild")
+        yield PostgresProjectedLog(session, build, epoch, (xid, gseq))
+
+
+async def rebuild(url: str) -> int:
+    """Makes all read models anew while the served ones go on, switches to them and gives the number of the build.
+
+    A second one waits for the first; what one that was cut short has left is cleared. Errors: Unavailable.
+    """
+    async with leading(url, REBUILD_LOCK, name="shanghai rebuild", role=ROLE) as session:
+        [[served]] = await session.fetch(_SQL["served"])
+        await _clear(session, served + 1, _NO_BUILD)
+        [[build]] = await session.fetch(_SQL["new_build"])
+        for first_id, end_id in await session.fetch(_SQL["archived"]):
+            await _adopt(session, build, first_id, end_id)
+        projector = Projector(PostgresProjectedLog(session, build, 0, (0, 0)))
+        while await projector.step() == BATCH:
+            pass
+        await session.fetch(_SQL["serve"], build)
+        await _clear(session, 0, build)
+    return int(build)
+
+
+async def _adopt(session: Session, build: int, first_id: UUID, end_id: UUID) -> None:
+    """Takes over the results of one archived month."""
+    last = [(first_id, UUID(int=0))]
+    while last:
+        last = await session.fetch(_SQL["adopt"], build, *last[0], end_id, _ROWS_AT_ONCE)
+
+
+async def _clear(session: Session, first: int, end: int) -> None:
+    """Removes builds; whoever still projects one of them is superseded first."""
+    await session.fetch(_SQL["forget_builds"], first, end)
+    while any(await session.fetch(_SQL["clear"], first, end, _ROWS_AT_ONCE)):
+        pass
+
+
+def _recorded(row: Any) -> Recorded:
+    _, _, game, version, type_, schema, actor, round_, command_id, occurred_at, payload = row
+    event = decode_event(type_, schema, payload)
+    return Recorded(public_id("gam", game), version, event, ACTORS[actor], round_, command_id, occurred_at)
+
+
+def _rows(changes: Changes) -> list[list[Any]]:
+    """Gives the arguments of the statement `save`: columns of games, of who may know them, and of results."""
+    games = [_game_row(game) for game in changes.games]
+    people = [
+        (player, uuid_of("gam", each.game_id), each.is_seated)
+        for each in changes.acquaintances
+        if (player := uuid_of("ply", each.player_id))
+    ]
+    results = [
+        (player, uuid_of("gam", each.game_id), *astuple(each)[2:])
+        for each in changes.results
+        if (player := uuid_of("ply", each.player_id))
+    ]
+    return [
+        *_columns(6, games),
+        *_columns(3, [row for row in people if row[2] is not None]),
+        *_columns(2, [row[:2] for row in people if row[2] is None]),
+        *_columns(8, results),
+    ]
+
+
+def _game_row(game: ListedGame) -> tuple[Any, ...]:
+    shown = _encode(Shown(game.seats, game.result))
+    is_public = game.visibility == "public"
+    return uuid_of("gam", game.game_id), game.version, game.status, game.rules.name, is_public, shown
+
+
+def _columns(width: int, rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
+    return [[row[place] for row in rows] for place in range(width)]

@@ -1,0 +1,176 @@
+-- name: take_over
+-- is_ahead: the place comes from a cluster that had counted further than this one.
+UPDATE projection SET epoch = epoch + 1
+WHERE build = (SELECT max(build) FROM projection WHERE is_served)
+RETURNING build, epoch, xid, gseq, xid >= pg_snapshot_xmax(pg_current_snapshot()) AS is_ahead;
+
+-- name: batch
+-- Below the barrier nothing is under way any more: what is visible there is all there will ever be.
+SELECT xid, gseq, game_id, version, type, schema, actor, round, command_id, occurred_at, payload
+FROM event
+WHERE (xid, gseq) > ($1, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+ORDER BY xid, gseq
+LIMIT $3;
+
+-- name: beginning
+SELECT xid, gseq, game_id, version, type, schema, actor, round, command_id, occurred_at, payload
+FROM event
+WHERE game_id = $1 AND version < $2
+ORDER BY version;
+
+-- name: save
+-- Rows and place together, or nothing where somebody else has taken over.
+WITH place AS (
+    UPDATE projection SET xid = $3, gseq = $4, saved_at = statement_timestamp()
+    WHERE build = $1 AND epoch = $2
+    RETURNING build
+), games AS (
+    INSERT INTO lobby_game (build, game_id, version, status, ruleset, is_public, shown)
+    SELECT build, new.*
+    FROM place, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[], $9::boolean[], $10::bytea[]) AS new
+    ON CONFLICT (build, game_id) DO UPDATE
+        SET version = excluded.version, status = excluded.status, shown = excluded.shown
+), seats AS (
+    INSERT INTO lobby_seat (build, player_id, game_id, is_seated)
+    SELECT build, new.* FROM place, unnest($11::uuid[], $12::uuid[], $13::boolean[]) AS new
+    ON CONFLICT (build, player_id, game_id) DO UPDATE SET is_seated = excluded.is_seated
+), gone AS (
+    DELETE FROM lobby_seat USING place, unnest($14::uuid[], $15::uuid[]) AS old (player_id, game_id)
+    WHERE (lobby_seat.build, lobby_seat.player_id, lobby_seat.game_id) = (place.build, old.player_id, old.game_id)
+), results AS (
+    INSERT INTO player_result (build, player_id, game_id, ruleset, finished_at, seat, seats, score, is_won)
+    SELECT build, new.*
+    FROM place, unnest($16::uuid[], $17::uuid[], $18::text[], $19::timestamptz[], $20::smallint[], $21::smallint[],
+        $22::integer[], $23::boolean[]) AS new
+    ON CONFLICT DO NOTHING
+    RETURNING *
+), standings AS (
+    INSERT INTO standing (build, player_id, ruleset, games, wins, points)
+    SELECT build, player_id, ruleset, count(*), count(*) FILTER (WHERE is_won), sum(score)
+    FROM results
+    GROUP BY build, player_id, ruleset
+    ON CONFLICT (build, player_id, ruleset) DO UPDATE
+        SET games = standing.games + excluded.games, wins = standing.wins + excluded.wins,
+            points = standing.points + excluded.points
+)
+SELECT build FROM place;
+
+-- name: served
+SELECT max(build) FROM projection WHERE is_served;
+
+-- name: new_build
+INSERT INTO projection (build, is_served) SELECT max(build) + 1, false FROM projection RETURNING build;
+
+-- name: archived
+SELECT first_id, end_id FROM archived_month ORDER BY month;
+
+-- name: adopt
+-- Results of archived months cannot be made again: they are taken over from the served build, some at a time.
+WITH source AS (
+    SELECT *
+    FROM player_result
+    WHERE build = (SELECT max(build) FROM projection WHERE is_served)
+        AND (game_id, player_id) > ($2, $3) AND game_id < $4
+    ORDER BY game_id, player_id
+    LIMIT $5
+), results AS (
+    INSERT INTO player_result
+    SELECT $1, player_id, game_id, ruleset, finished_at, seat, seats, score, is_won FROM source
+    ON CONFLICT DO NOTHING
+    RETURNING *
+), standings AS (
+    INSERT INTO standing (build, player_id, ruleset, games, wins, points)
+    SELECT build, player_id, ruleset, count(*), count(*) FILTER (WHERE is_won), sum(score)
+    FROM results
+    GROUP BY build, player_id, ruleset
+    ON CONFLICT (build, player_id, ruleset) DO UPDATE
+        SET games = standing.games + excluded.games, wins = standing.wins + excluded.wins,
+            points = standing.points + excluded.points
+)
+SELECT game_id, player_id FROM source ORDER BY game_id DESC, player_id DESC LIMIT 1;
+
+-- name: serve
+UPDATE projection SET is_served = true WHERE build = $1;
+
+-- name: forget_builds
+DELETE FROM projection WHERE build >= $1 AND build < $2;
+
+-- name: clear
+-- Some rows of builds that nobody reads; gives how many tables had any.
+WITH games AS (
+    DELETE FROM lobby_game
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM lobby_game WHERE build >= $1 AND build < $2 LIMIT $3))
+    RETURNING 1
+), seats AS (
+    DELETE FROM lobby_seat
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM lobby_seat WHERE build >= $1 AND build < $2 LIMIT $3))
+    RETURNING 1
+), results AS (
+    DELETE FROM player_result
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM player_result WHERE build >= $1 AND build < $2 LIMIT $3))
+    RETURNING 1
+), standings AS (
+    DELETE FROM standing
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM standing WHERE build >= $1 AND build < $2 LIMIT $3))
+    RETURNING 1
+)
+SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM seats) + (SELECT count(*) FROM results)
+    + (SELECT count(*) FROM standings);
+
+-- name: unprojected
+-- Games that were opened, started, finished or changed hands since the served build's place, among the last events.
+SELECT DISTINCT game_id
+FROM (
+    SELECT game_id, type
+    FROM event
+    WHERE (xid, gseq) > (
+        (SELECT xid FROM projection WHERE is_served ORDER BY build DESC LIMIT 1),
+        (SELECT gseq FROM projection WHERE is_served ORDER BY build DESC LIMIT 1)
+    )
+    ORDER BY xid DESC, gseq DESC
+    LIMIT $2
+) AS tail
+WHERE type = ANY ($1::smallint[])
+ORDER BY game_id DESC
+LIMIT $3;
+
+-- name: page
+-- Public games and the caller's own private ones, the newest first; each half is found by its index. Left without an
+-- event is a game whose month was archived just now. {wanted} becomes conditions on $4 and $5.
+WITH served AS (SELECT max(build) AS build FROM projection WHERE is_served), ids AS (
+    (
+        SELECT game_id
+        FROM lobby_game
+        WHERE build = (SELECT build FROM served) AND is_public AND NOT $6::boolean AND game_id < $2 AND {wanted}
+        ORDER BY game_id DESC
+        LIMIT $3
+    )
+    UNION ALL
+    (
+        SELECT game_id
+        FROM lobby_seat JOIN lobby_game USING (build, game_id)
+        WHERE build = (SELECT build FROM served) AND player_id = $1 AND (is_seated OR NOT $6)
+            AND ($6 OR NOT is_public) AND game_id < $2 AND {wanted}
+        ORDER BY game_id DESC
+        LIMIT $3
+    )
+)
+SELECT game_id, lobby_game.version, status, shown, type, schema, payload, occurred_at
+FROM ids JOIN lobby_game USING (game_id)
+    LEFT JOIN (SELECT game_id, type, schema, payload, occurred_at FROM event WHERE version = 1) AS opened USING (game_id)
+WHERE build = (SELECT build FROM served)
+ORDER BY game_id DESC
+LIMIT $3;
+
+-- name: standings
+SELECT ruleset, games, wins, points
+FROM standing
+WHERE build = (SELECT max(build) FROM projection WHERE is_served) AND player_id = $1
+ORDER BY ruleset;
+
+-- name: results
+SELECT game_id, ruleset, finished_at, seat, seats, score, is_won
+FROM player_result
+WHERE build = (SELECT max(build) FROM projection WHERE is_served) AND player_id = $1
+ORDER BY game_id DESC
+LIMIT $2;

@@ -1,0 +1,43 @@
+"""The process `projector`: leads or stands by, for ever; with `--rebuild` it makes the read models anew and ends."""
+
+import asyncio
+import logging
+import sys
+
+from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
+from infra.presence import reporting
+from infra.settings import Settings, read_settings
+from services.codec import UnknownEvent
+from services.ports import Unavailable
+from services.projections import Projector
+from services.relay import OrderBroken
+from workers.running import run
+
+_RETRY_S = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+async def projector(settings: Settings) -> None:
+    """Projects whenever this process is the leader; whatever it loses, it starts again from the saved place."""
+    async with reporting(settings.bus_url, "projector") as beat:
+        while True:
+            try:
+                async with leading_projector(settings.projector_database_url) as log:
+                    await Projector(log, beat).run()
+            except Unavailable as lost:
+                _log.warning("the log is away: %s", lost)
+                await asyncio.sleep(_RETRY_S)
+
+
+async def rebuilt(settings: Settings) -> None:
+    """Makes the read models anew, while the old ones serve."""
+    build = await rebuild(settings.projector_database_url)
+    _log.info("the read models are made anew: build %d is served", build)
+
+
+if __name__ == "__main__":
+    _settings = read_settings()
+    _main = rebuilt if "--rebuild" in sys.argv[1:] else projector
+    _refusals = (OrderBroken, AheadOfCluster, UnknownEvent, Unavailable)
+    sys.exit(run(_main(_settings), log_level=_settings.log_level, refusals=_refusals))
