@@ -15,6 +15,7 @@ from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
 from domain import faults
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
+from services.lag import ALERT_S
 from services.ports import Unavailable
 
 VERSION = "0.1.0"
@@ -74,11 +75,14 @@ class Processes(Struct, frozen=True):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether the server can be used. degraded: games can be played, but streams, bots and lists may be late."""
+    """Whether the server can be used. relay_lag_s: how long the oldest event waits for the bus; null without database.
+
+    degraded: games can be played, but streams, bots and lists may be late."""
 
     status: Health
     database: bool
     processes: Processes
+    relay_lag_s: float | None
 
 
 async def list_rulesets(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.RulesetList]:
@@ -131,18 +135,19 @@ async def is_alive(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Alive]:
 async def is_ready(house: House, _: OpenCall[NoQuery, None]) -> Answer[Readiness]:
     """Tells whether games can be played: 200 with `ok` or `degraded`, or 503 without the database.
 
-    What the other processes report travels through the bus; without it none is known to be there.
+    What the other processes report travels through Redis; without it none is known to be there.
     """
-    reported, database = await asyncio.gather(house.processes(), _is_database_there(house))
+    reported, lag_s = await asyncio.gather(house.processes(), _relay_lag_s(house))
     processes = Processes(**{name: reported.get(name, False) for name in Processes.__struct_fields__})
     well = all(astuple(processes))
-    status: Health = "unavailable" if not database else "ok" if well else "degraded"
-    return Answer(Readiness(status, database, processes), status=200 if database else 503)
+    if lag_s is None:
+        return Answer(Readiness("unavailable", database=False, processes=processes, relay_lag_s=None), status=503)
+    status: Health = "ok" if well and lag_s <= ALERT_S else "degraded"
+    return Answer(Readiness(status, database=True, processes=processes, relay_lag_s=lag_s))
 
 
-async def _is_database_there(house: House) -> bool:
+async def _relay_lag_s(house: House) -> float | None:
     try:
-        await house.tables.log.games_before(None, 1)
+        return max(0.0, (await house.relay_lag()).seconds)
     except Unavailable:
-        return False
-    return True
+        return None

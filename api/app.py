@@ -46,6 +46,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         feed=feed,
         guests=guests,
         processes=services.processes,
+        relay_lag=services.relay_lag,
     )
     async with contextlib.aclosing(guests), _in_background(feed.run(services.bus)):
         yield house

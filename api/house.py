@@ -8,6 +8,7 @@ from typing import TypeAlias
 from api.streams import Streams
 from services.feed import Feed
 from services.identity import who_is
+from services.lag import Lag
 from services.limits import Limit
 from services.lobby import Lobby
 from services.ports import Accounts, Principal, Reservations, Secrets
@@ -60,6 +61,7 @@ class House:
     feed: Feed
     guests: Limit
     processes: Processes
+    relay_lag: Callable[[], Awaitable[Lag]]
     streams: Streams = field(default_factory=Streams)
     callers: Callers = field(init=False)
 

@@ -14,11 +14,12 @@ from infra.postgres.lane import Lane
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.log import PostgresLog
 from infra.postgres.poke import Poke
-from infra.postgres.relay import generation
+from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
+from services.lag import Lag
 from services.lobby import Lobby
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
 
@@ -26,8 +27,8 @@ from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Sec
 class Services(Struct, frozen=True, kw_only=True):
     """What a process of the roof works with.
 
-    processes: tells whether a worker, a relay and a clock are alive. settle: returns when no append or poke is under
-    way; a loop that is about to stand still calls it.
+    processes: tells whether a worker, a relay and a clock are alive; relay_lag: how far the relay is behind. settle:
+    returns when no append or poke is under way; a loop that is about to stand still calls it.
     """
 
     log: GameLog
@@ -39,6 +40,7 @@ class Services(Struct, frozen=True, kw_only=True):
     jobs: Jobs
     bus: BusReader
     processes: Callable[[], Awaitable[dict[str, bool]]]
+    relay_lag: Callable[[], Awaitable[Lag]]
     settle: Callable[[], Awaitable[None]]
 
 
@@ -73,5 +75,6 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
                 settings.bus_url, shards=settings.bus_shards, generation=partial(generation, database.fetch)
             ),
             processes=presence.processes,
+            relay_lag=partial(lag, database.fetch),
             settle=settle,
         )

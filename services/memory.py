@@ -198,6 +198,9 @@ class MemoryWorkList:
         ]
         return [work for _, work in sorted(due, key=lambda pair: pair[0])][:limit]
 
+    async def now(self) -> datetime:
+        return self.log.now()
+
     async def forget_overtaken(self, limit: int) -> int:
         games = Counter(game for game, _ in self.log.work)
         overtaken = [

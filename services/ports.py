@@ -188,6 +188,10 @@ class WorkList(Protocol):
         """Lists games whose newest work row is due by now, the longest overdue first."""
         ...
 
+    async def now(self) -> datetime:
+        """Gives the time by which rows become due: the database's, whatever the clocks of other machines say."""
+        ...
+
     async def forget_overtaken(self, limit: int) -> int:
         """Deletes up to `limit` rows that are not their game's newest; gives how many."""
         ...

@@ -18,8 +18,15 @@ REBUILD_LOCK = 0x53480004
 
 _SQL = statements("relay")
 _STANDBY_S = 0.25  # so soon a standby notices that the leader is gone
-# Leaders read a little, often: every plan goes by an index, however the statistics may look.
-_PLANS = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+_LEADER = {
+    # Leaders read a little, often: every plan goes by an index, however the statistics may look.
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "idle_session_timeout": "5s",  # one that says nothing for so long hangs: the lock goes to another
+    "synchronous_commit": "off",  # what leaders write may be lost: it is found out again
+}
 
 
 class Session:
@@ -51,7 +58,7 @@ async def leading(url: str, lock: int, *, name: str, role: str = SESSION["role"]
 
     role: what the session acts as, whoever logs in.
     """
-    settings = {**SESSION, **_PLANS, "role": role, "application_name": name, "synchronous_commit": "off"}
+    settings = {**SESSION, **_LEADER, "role": role, "application_name": name}
     with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
     try:

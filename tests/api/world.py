@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 import httpx
@@ -15,6 +16,7 @@ from api.routes import application
 from api.server import Server
 from api.streams import Streams
 from services.feed import Feed
+from services.lag import Lag
 from services.limits import MemoryLimit
 from services.memory import MemoryAccounts, MemoryBus, MemoryLobby, MemoryLog, MemoryReservations, MemorySecrets
 from services.ports import FeedEntry
@@ -43,7 +45,10 @@ class World:
         before = -1
         while (version := (await self.house.tables.fresh(game_id)).version) != before:
             before = version
-            await tend(self.house.tables, self.secrets, game_id)
+            await tend(self.house.tables, self.secrets, game_id, now=self.now)
+
+    async def now(self) -> datetime:
+        return self.log.now()
 
 
 def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
@@ -59,6 +64,10 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
     async def processes() -> Mapping[str, bool]:
         return alive
 
+    async def relay_lag() -> Lag:
+        await log.games_before(None, 1)  # where the log is away, so is this
+        return Lag(0.0, is_held_back=False)
+
     house = House(
         tables=tables,
         secrets=secrets,
@@ -68,6 +77,7 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
         feed=Feed(log, offer),
         guests=MemoryLimit(quota=guests, window_s=60),
         processes=processes,
+        relay_lag=relay_lag,
         streams=Streams(heartbeat_s),
     )
     return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)
