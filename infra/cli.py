@@ -86,9 +86,13 @@ def worker() -> None:
 
 
 @main.command()
-def relay() -> None:
+@click.option("--repair", is_flag=True, help="Instead, mend a log restored into a cluster younger than its own.")
+def relay(*, repair: bool) -> None:
     """Runs the relay from Postgres to the bus; a second one stands by."""
-    _become("workers.relay")
+    if repair:
+        _repair_log()
+    else:
+        _become("workers.relay")
 
 
 @main.command()
@@ -146,6 +150,22 @@ def verify(export: BinaryIO) -> None:
         _fail(f"{export.name} is no export of a game: {error}", 2)
     click.echo(text)
     sys.exit(1 if report.findings else 0)
+
+
+def _repair_log() -> None:
+    import asyncio
+
+    from infra.postgres.repair import StillInUse, repair
+    from infra.settings import read_database_url
+    from services.ports import Unavailable
+
+    with _errors_as_lines():
+        url = read_database_url()
+        try:
+            repaired = asyncio.run(repair(url))
+        except (StillInUse, Unavailable) as error:
+            _fail(f"cannot repair: {error}", 1)
+    click.echo("nothing to repair" if repaired is None else f"repaired: {repaired} events are in order again")
 
 
 def _become(module: str, *arguments: str) -> NoReturn:

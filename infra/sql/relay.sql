@@ -8,6 +8,30 @@ SELECT greatest(
     (SELECT xid FROM relay_checkpoint)
 ) >= pg_snapshot_xmax(pg_current_snapshot());
 
+-- name: checkpoints
+-- The tables that hold a place in the log's order.
+SELECT quote_ident(table_name) FROM information_schema.columns
+WHERE table_schema = 'public' AND column_name IN ('epoch', 'xid', 'gseq')
+GROUP BY table_name
+HAVING count(*) = 3;
+
+-- name: renumber_checkpoint
+-- The same place in the new numbers: as many rows come before it. A new epoch shuts out whoever held the old one.
+UPDATE {table} AS place
+SET epoch = epoch + 1, xid = '3', gseq = (
+    SELECT count(*) FROM event WHERE (event.xid, event.gseq) <= (place.xid, place.gseq)
+);
+
+-- name: renumber
+-- One transaction number below every barrier (3 is the lowest that Postgres gives out), and the old order in gseq.
+UPDATE event SET xid = '3', gseq = renumbered.place
+FROM (SELECT game_id, version, row_number() OVER (ORDER BY xid, gseq) AS place FROM event) AS renumbered
+WHERE event.game_id = renumbered.game_id AND event.version = renumbered.version;
+
+-- name: next_number
+-- New rows come after the old ones, also where a restored sequence lags behind.
+SELECT setval('event_gseq', greatest(nextval('event_gseq'), (SELECT coalesce(max(gseq), 0) + 1 FROM event)));
+
 -- name: take_over
 UPDATE relay_checkpoint SET epoch = epoch + 1 RETURNING epoch, xid, gseq;
 
