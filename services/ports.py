@@ -17,7 +17,7 @@ Actor: TypeAlias = Literal["player", "bot", "timer", "table", "operator"]
 WorkKind: TypeAlias = Literal["bots", "deal", "score", "close_claims", "turn_timer"]
 
 
-class NewEvent(Struct, frozen=True):
+class NewEvent(Struct, frozen=True, gc=False):
     """An event to be stored. ordinal: its place among the events of its command, from 0."""
 
     event: Event
@@ -27,7 +27,7 @@ class NewEvent(Struct, frozen=True):
     ordinal: int
 
 
-class Recorded(Struct, frozen=True):
+class Recorded(Struct, frozen=True, gc=False):
     """An event as it is stored, with its number in the game."""
 
     game_id: str

@@ -6,7 +6,7 @@ read and they are decided again. Whoever reads a game here never sees less than 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -15,13 +15,18 @@ from msgspec import Struct
 from domain.commands import TableCommand
 from domain.decide import unfold
 from domain.events import Passed
-from domain.evolve import evolve
+from domain.evolve import fold
 from domain.refusals import Refused
 from domain.state import Game, State, Unopened
 from services.due import next_work
 from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
 
 TRIES = 8
+MEMORY_BYTES = 256 << 20  # some hundred whole games, or thousands that have just begun
+
+# What a game takes in memory, measured: itself with its rules, and each of its events.
+GAME_BYTES = 16_000
+EVENT_BYTES = 450
 
 
 class Denied(Exception):
@@ -79,11 +84,20 @@ class Hot:
         """Time of an event; None for a later one than is known."""
         return self.events[version - 1].occurred_at if 0 < version <= len(self.events) else None
 
-    def apply(self, recorded: Recorded) -> None:
-        """Records the next event; one that is known already, or would leave a gap, is left alone."""
-        if recorded.version == self.version + 1:
-            self.state = evolve(self.state, recorded.event)
-            self.events.append(recorded)
+    @property
+    def size(self) -> int:
+        """Bytes that the game takes in memory, nearly."""
+        return GAME_BYTES + EVENT_BYTES * len(self.events)
+
+    def record(self, told: Sequence[Recorded], state: State | None = None) -> None:
+        """Records the next events; those that are known already, or would leave a gap, are left alone.
+
+        state: the game as it is after the last of them, where the caller has it.
+        """
+        new = [recorded for recorded in told if recorded.version > self.version]
+        if new and new[0].version == self.version + 1:
+            self.state = state or fold((recorded.event for recorded in new), self.state)
+            self.events += new
 
 
 class Draft:
@@ -121,11 +135,15 @@ Plan = Callable[[Draft], None]
 
 
 class Tables:
-    """All games, of which the `capacity` last used are kept in memory."""
+    """All games, of which those last used are kept in memory, as many as go into `memory_bytes`.
 
-    def __init__(self, log: GameLog, *, capacity: int = 2_000) -> None:
+    A game that is not there costs one read of its whole log, a few milliseconds.
+    """
+
+    def __init__(self, log: GameLog, *, memory_bytes: int = MEMORY_BYTES) -> None:
         self.log = log
-        self._capacity = capacity
+        self._memory_bytes = memory_bytes
+        self._used_bytes = 0
         self._hot: OrderedDict[str, Hot] = OrderedDict()
 
     async def fresh(self, game_id: str) -> Hot:
@@ -133,7 +151,7 @@ class Tables:
         hot = self.in_memory(game_id)
         await self._read_tail(game_id, hot)
         if not hot.events:
-            self._hot.pop(game_id, None)
+            self._forget(game_id)
             raise GameNotFound
         return hot
 
@@ -141,32 +159,37 @@ class Tables:
         """Takes an event from the feed, so that a game in memory need not read it from the log."""
         hot = self._hot.get(recorded.game_id)
         if hot is not None:
-            hot.apply(recorded)
+            self._record(recorded.game_id, hot, (recorded,))
 
     async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
         """Appends what the plan decides, or the recorded outcome of the same request.
 
-        Errors: Refused, Denied, KeyReused, Busy, Unavailable. What a refused plan drafted is forgotten.
+        Errors: Refused, Denied, KeyReused, Busy, Unavailable. What a refused plan drafted is forgotten. A refusal is
+        final where the game was read since the call, however fast it goes on.
         """
         hot = self.in_memory(game_id)
+        is_fresh = False
         async with hot.lock:
             for _ in range(TRIES):
                 draft = Draft(hot)
                 try:
                     plan(draft)
                 except (Refused, Denied):
-                    if await self._read_tail(game_id, hot):
-                        continue
+                    if not is_fresh:
+                        is_fresh = True
+                        if await self._read_tail(game_id, hot):
+                            continue
                     if request and (before := await self._replayed(game_id, request)):
                         return before
                     if not hot.events:
-                        self._hot.pop(game_id, None)
+                        self._forget(game_id)
                     raise
                 if not draft.events:
                     return Outcome(UUID(int=0), hot.version + 1, hot.version)
                 try:
                     return await self._append(game_id, hot, draft, request)
                 except VersionConflict:
+                    is_fresh = True
                     await self._read_tail(game_id, hot)
                 except KeyUsed:
                     if request and (before := await self._replayed(game_id, request)):
@@ -177,8 +200,11 @@ class Tables:
         after = hot.version
         work = next_work(draft.game, hot.when)
         occurred_at = await self.log.append(Append(game_id, after, tuple(draft.events), work, request))
-        for version, new in enumerate(draft.events, start=after + 1):
-            hot.apply(Recorded(game_id, version, new.event, new.actor, new.round, new.command_id, occurred_at))
+        recorded = [
+            Recorded(game_id, version, new.event, new.actor, new.round, new.command_id, occurred_at)
+            for version, new in enumerate(draft.events, after + 1)
+        ]
+        self._record(game_id, hot, recorded, draft.state)
         command_id = draft.events[0].command_id
         written = sum(new.command_id == command_id for new in draft.events)
         return Outcome(command_id, after + 1, after + written)
@@ -193,10 +219,8 @@ class Tables:
         return Outcome(receipt.command_id, receipt.first_version, receipt.last_version, replayed=True)
 
     async def _read_tail(self, game_id: str, hot: Hot) -> bool:
-        tail = await self.log.read(game_id, hot.version)
         before = hot.version
-        for recorded in tail:
-            hot.apply(recorded)
+        self._record(game_id, hot, await self.log.read(game_id, before))
         return hot.version > before
 
     def in_memory(self, game_id: str) -> Hot:
@@ -204,14 +228,27 @@ class Tables:
         hot = self._hot.get(game_id)
         if hot is None:
             hot = self._hot[game_id] = Hot()
+            self._used_bytes += hot.size
         self._hot.move_to_end(game_id)
-        if len(self._hot) > self._capacity:
-            self._forget_oldest()
         return hot
 
-    def _forget_oldest(self) -> None:
-        """Forgets the game that was not used for the longest time; one with a command under way stays."""
-        for game_id, hot in self._hot.items():
-            if not hot.lock.locked():
-                del self._hot[game_id]
+    def _record(self, game_id: str, hot: Hot, told: Sequence[Recorded], state: State | None = None) -> None:
+        before = hot.size
+        hot.record(told, state)
+        if self._hot.get(game_id) is hot:  # it may have been forgotten while its log was read
+            self._used_bytes += hot.size - before
+            self._keep_within_memory()
+
+    def _keep_within_memory(self) -> None:
+        """Forgets what was not used for the longest time; the last used game stays, and who has a command under way."""
+        while self._used_bytes > self._memory_bytes:
+            last = next(reversed(self._hot))
+            idle = (game_id for game_id, hot in self._hot.items() if game_id != last and not hot.lock.locked())
+            oldest = next(idle, None)
+            if oldest is None:
                 return
+            self._forget(oldest)
+
+    def _forget(self, game_id: str) -> None:
+        if hot := self._hot.pop(game_id, None):
+            self._used_bytes -= hot.size

@@ -18,7 +18,7 @@ from services.tables import Tables
 from services.tending import tend
 
 _CONNECTIONS = 2
-_GAMES_IN_MEMORY = 300  # with all their events, so that a job reads only the tail
+_MEMORY_BYTES = 64 << 20  # some fifty whole games, so that a job reads only the tail
 _PR_SET_PDEATHSIG = 1
 
 
@@ -29,7 +29,7 @@ class Desk:
         self._exits = AsyncExitStack()
         self._runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
         self._services = self._runner.run(self._open(settings))
-        self._tables = Tables(self._services.log, capacity=_GAMES_IN_MEMORY)
+        self._tables = Tables(self._services.log, memory_bytes=_MEMORY_BYTES)
 
     def tend(self, game_id: str) -> None:
         """Does what is due at a game."""

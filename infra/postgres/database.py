@@ -54,14 +54,14 @@ def lost_is_unavailable(
         raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {cause}") from cause
 
 
-async def connect(url: str, *, name: str) -> asyncpg.Connection:
+async def connect(url: str, *, name: str, **settings: str) -> asyncpg.Connection:
     """Opens a connection outside any pool. Errors: NotDone."""
     with lost_is_unavailable(NotDone, LOST_AT_FIRST):
         return await asyncpg.connect(
             url,
             timeout=_CONNECT_S,
             command_timeout=_ANSWER_S,
-            server_settings={**SESSION, "application_name": name},
+            server_settings={**SESSION, "application_name": name, **settings},
         )
 
 

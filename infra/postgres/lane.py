@@ -20,6 +20,8 @@ WAITING = 8 * TOGETHER  # what is written in a few tenths of a second; who comes
 _SENT_AGAIN_S = 5.0  # so long appends with an unknown outcome are sent again
 _PAUSE_S = 0.1
 
+# One plan does for one append and for a hundred; making it anew costs more than the statement.
+_PLANS = {"plan_cache_mode": "force_generic_plan"}
 _APPEND = statements("log")["append"]
 _GAME_IN_KEY = re.compile(r"\(game_id, [^()]*\)=\(([0-9a-f-]{36}), ")
 
@@ -147,7 +149,7 @@ class Lane:
 
     async def _statement(self, batch: list[_Waiting]) -> tuple[datetime, frozenset[UUID]]:
         if self._connection is None or self._connection.is_closed():
-            self._connection = await connect(self._url, name=self._name)
+            self._connection = await connect(self._url, name=self._name, **_PLANS)
         with lost_is_unavailable():
             [[at, written]] = await self._connection.fetch(_APPEND, *arguments([one.rows for one in batch]))
         return at, frozenset(written)

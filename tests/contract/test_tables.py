@@ -1,0 +1,151 @@
+"""The games in memory: as many as fit, never less than the log has."""
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from itertools import chain
+from random import Random
+
+import pytest
+
+from domain.commands import Controller, DealRound, OpenGame, Pace, SeatPlan, StartGame, TakeSeat
+from domain.evolve import fold
+from domain.luck import link
+from domain.presets import preset
+from domain.refusals import Refused
+from services.codec import decode_event, encode_event
+from services.ids import new_uuid
+from services.memory import utc_now
+from services.ports import Recorded
+from services.tables import EVENT_BYTES, GAME_BYTES, Denied, Draft, GameNotFound, Hot, Tables
+from tests.appends import new_game
+from tests.contract.conftest import World
+from tests.domain.games import at_random, whole_game
+
+_SEED = bytes(32)
+ROOM_FOR_THREE = 3 * (GAME_BYTES + 9 * EVENT_BYTES)  # of those that `opened` makes
+
+
+async def opened(tables: Tables, controller: Controller = "human") -> str:
+    game_id = new_game()
+    plans = tuple(SeatPlan(controller, f"ply_{seat}" if controller == "human" else None) for seat in range(4))
+    command = OpenGame(game_id, preset("davis"), Pace(), plans, link(_SEED, 0).hex())
+    await tables.carry_out(game_id, lambda draft: draft.carry_out(command, "player", new_uuid()))
+    return game_id
+
+
+def _deal(draft: Draft) -> None:
+    draft.carry_out(StartGame(), "player", new_uuid())
+    draft.carry_out(DealRound(1, link(_SEED, 1).hex()), "table", new_uuid())
+
+
+async def test_what_was_appended_is_known_without_reading(world: World) -> None:
+    tables = Tables(world.log)
+    game_id = await opened(tables)
+    outcome = await tables.carry_out(game_id, _deal)
+    hot = tables.in_memory(game_id)
+    recorded = await world.log.read(game_id)
+    assert hot.events == recorded
+    assert hot.state == fold(one.event for one in recorded)
+    assert outcome.first == 6
+
+
+async def test_a_feed_that_tells_an_append_before_its_writer_knows_doubles_nothing(world: World) -> None:
+    """All of it, a part of it, or what comes after it, too."""
+    game_id = await opened(Tables(world.log))
+    await Tables(world.log).carry_out(game_id, _deal)
+    told = await world.log.read(game_id)
+    whole = fold(one.event for one in told)
+    for early in range(len(told) + 1):
+        hot = Hot()
+        hot.record(told[:early])
+        hot.record(told[2:], whole)
+        assert (hot.events, hot.state) == ((told, whole) if early >= 2 else (told[:early], hot.state))
+        hot.record(told)
+        assert (hot.events, hot.state) == (told, whole)
+    late = Hot()
+    late.record(told)
+    late.record(told[:3], fold(one.event for one in told[:3]))
+    assert (late.events, late.state) == (told, whole)
+
+
+async def test_the_last_used_games_stay_in_memory(world: World) -> None:
+    tables = Tables(world.log, memory_bytes=ROOM_FOR_THREE)
+    first, *others = [await opened(tables) for _ in range(3)]
+    await tables.fresh(first)
+    newest = await opened(tables)
+    assert [*tables._hot] == [others[1], first, newest]
+    assert (await tables.fresh(others[0])).version == 5
+    assert [*tables._hot] == [first, newest, others[0]]
+    assert tables._used_bytes == sum(hot.size for hot in tables._hot.values()) <= ROOM_FOR_THREE
+
+
+async def test_a_game_that_is_larger_than_all_memory_is_played(world: World) -> None:
+    tables = Tables(world.log, memory_bytes=1)
+    small, large = await opened(tables), await opened(tables)
+    await tables.carry_out(large, _deal)
+    assert [*tables._hot] == [large]
+    assert (await tables.fresh(small)).version == 5
+    assert [*tables._hot] == [small]
+
+
+async def test_a_game_with_a_command_under_way_stays(world: World) -> None:
+    tables = Tables(world.log, memory_bytes=ROOM_FOR_THREE)
+    busy = await opened(tables)
+    async with tables.in_memory(busy).lock:
+        for _ in range(5):
+            await opened(tables)
+        assert busy in tables._hot
+        assert len(tables._hot) == 3
+
+
+async def test_a_refusal_is_final_however_fast_the_game_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    others, read, tried = Tables(world.log), world.log.read, []
+    game_id = await opened(others, "open")
+    seats = iter(range(4))
+
+    async def read_after_somebody_sat_down(game: str, after: int = 0) -> list[Recorded]:
+        command = TakeSeat(next(seats), new_uuid().hex)
+        await others.carry_out(game, lambda draft: draft.carry_out(command, "player", new_uuid()))
+        return await read(game, after)
+
+    def plan(draft: Draft) -> None:
+        tried.append(draft.game.version)
+        raise Denied
+
+    tables = Tables(world.log)
+    await tables.fresh(game_id)
+    monkeypatch.setattr(world.log, "read", read_after_somebody_sat_down)
+    with pytest.raises(Denied):
+        await tables.carry_out(game_id, plan)
+    assert tried == [5, 6]
+
+
+async def test_nothing_is_kept_of_games_that_are_none(world: World) -> None:
+    tables = Tables(world.log)
+    for _ in range(3):
+        with pytest.raises(GameNotFound):
+            await tables.fresh(new_game())
+        with pytest.raises(Refused):
+            await tables.carry_out(
+                new_game(), lambda draft: draft.carry_out(TakeSeat(0, "ply_0"), "player", new_uuid())
+            )
+    assert (len(tables._hot), tables._used_bytes) == (0, 0)
+
+
+@pytest.mark.parametrize("ruleset", ["davis", "ten-phases"])
+def test_the_size_of_a_game_is_as_measured(ruleset: str) -> None:
+    played = whole_game(ruleset, 4, 1, at_random(Random(1), share=0.1), rounds=3)
+    stored = [encode_event(event) for event in chain.from_iterable(events for _, events in played)]
+    tracemalloc.start()
+    hot = Hot()
+    hot.record([*_as_read(stored)])
+    gc.collect()
+    measured, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.7 < hot.size / measured < 1.3, f"{len(stored)} events: {hot.size} for {measured} bytes"
+
+
+def _as_read(stored: list[tuple[int, int, bytes]]) -> Iterator[Recorded]:
+    for version, event in enumerate(stored, 1):
+        yield Recorded("gam_", version, decode_event(*event), "player", 1, new_uuid(), utc_now())
