@@ -9,7 +9,7 @@ import msgspec
 
 from api.components import event_refs, new_components
 from api.schemas import Components, Schema
-from api.streams import Bye, Heartbeat, Hello
+from api.streams import Bye, Heartbeat, Hello, Resync
 from api.wording import INFO, PATH_PARAMETERS
 from domain.view import View
 
@@ -19,6 +19,7 @@ _EXTRAS: dict[str, tuple[type, str]] = {
     "hello": (Hello, "The first message of each connection."),
     "view": (View, "With `?view=1`, after each batch of events: the caller's whole view with its decisions."),
     "heartbeat": (Heartbeat, "After 15 seconds in which nothing was sent."),
+    "resync": (Resync, "The last message to a client that took too long; it comes back for the rest."),
     "bye": (Bye, "The last message of a connection."),
 }
 

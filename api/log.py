@@ -5,7 +5,7 @@ import msgspec
 from api.calls import Answer, Call, Text
 from api.house import House
 from api.paths import game_id_of
-from api.problems import Failed
+from api.problems import Failed, Place
 from api.requests import header, invalid
 from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, is_over, story
@@ -40,23 +40,31 @@ async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[E
     """Tells a game as it happens, by server-sent events: `id` is the version, `event` the kind, `data` the Event.
 
     A stream starts after `Last-Event-ID`, or else after `after`, or else with the first event. Extra events without
-    an id are `hello`, `view`, `heartbeat` (after 15 quiet seconds) and `bye`. When the game is over the stream ends;
-    one that has nothing left to tell is answered with 204, which tells an EventSource not to come back.
+    an id are `hello`, `view`, `heartbeat` (after 15 quiet seconds), `resync` (the client was too slow) and `bye`. When
+    the game is over the stream ends; one that has nothing left to tell is answered with 204, which tells an EventSource
+    not to come back.
     """
     if house.streams.is_draining:
         raise Failed("shutting_down")
     game_id = game_id_of(call.path)
     hot, _ = await watched_game(house.tables, call.caller, game_id)
-    after = _resume_at(header(call.headers, b"last-event-id"), call.query.after)
+    after = _resume_at(header(call.headers, b"last-event-id"), call.query.after, hot.version)
     if is_over(hot.game) and after >= hot.version:
         return Answer(None, status=204)
     chunks = story(house, call.caller, game_id, after, with_view=call.query.view)
     return Answer(EventStream(chunks), {"x-accel-buffering": "no"})
 
 
-def _resume_at(last_event_id: str | None, after: int) -> int:
+def _resume_at(last_event_id: str | None, after: int, head: int) -> int:
+    """Gives the version to go on after; one that the game has not reached was never told, and is no place to wait."""
     if last_event_id is None or last_event_id == "":
-        return after
+        return _reached(after, head, "query", "after")
     if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 9:
         raise invalid("header", "Last-Event-ID", "invalid_value", "The id of an event of this stream is its version.")
-    return int(last_event_id)
+    return _reached(int(last_event_id), head, "header", "Last-Event-ID")
+
+
+def _reached(after: int, head: int, place: Place, pointer: str) -> int:
+    if after > head:
+        raise invalid(place, pointer, "beyond_head", f"The game is at version {head} and has not come so far.")
+    return after

@@ -13,7 +13,7 @@ from api.components import event_refs, new_components
 from api.operations import OPERATIONS, TAGS, Operation, Types
 from api.problems import KINDS, Problem
 from api.schemas import Components, Schema
-from api.streams import Bye, EventStream, Heartbeat, Hello
+from api.streams import Bye, EventStream, Heartbeat, Hello, Resync
 from api.wording import ANSWER_HEADERS, EXAMPLES, INFO, OTHER_ANSWERS, PATH_PARAMETERS, REQUEST_HEADERS, SUCCESSES
 from domain.view import View
 
@@ -122,7 +122,7 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
 
 
 def _sse(components: Components) -> Schema:
-    extras = {"hello": Hello, "heartbeat": Heartbeat, "view": View, "bye": Bye}
+    extras = {"hello": Hello, "heartbeat": Heartbeat, "view": View, "resync": Resync, "bye": Bye}
     kinds = {kind: {"$ref": ref} for kind, ref in event_refs(components).items()}
     return kinds | {name: components.ref(type_) for name, type_ in extras.items()}
 

@@ -1,10 +1,12 @@
 """Server-sent events: a game told to one viewer as it happens, from any version on.
 
-A stream is woken by the feed and reads the game itself, so what the bus lost or repeated is sent once and in order. It
-holds nothing back for a slow client: what is not sent yet stays in the game.
+A stream is woken by the feed and sends from the game in memory; where that is less than the feed has told of, the log
+is read first. So what the bus lost or repeated is sent once and in order. Nothing but one batch is held for a client:
+what is not sent yet stays in the game. A client that is too slow even so is cut off with `resync`.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 BATCH = 100  # events sent in one piece
 RETRY_MS = 1_000  # after which a client that was told goodbye comes back
-SEND_S = 30.0  # a client that takes nothing for so long is let go
+SLOW_S = 10.0  # a client that takes so long for one batch is asked to come back when it can
+SEND_S = 30.0  # one that takes nothing for so long is let go without a word
+RECHECK_S = 1.0  # after which the log is asked again that was out of reach
 _encode = msgspec.json.Encoder().encode
 
 
@@ -48,6 +52,17 @@ class Bye(Struct, frozen=True):
     retry_ms: int = RETRY_MS
 
 
+class Resync(Struct, frozen=True):
+    """The last event of a stream whose client took too long: `version` was sent, `head_version` is the game's.
+
+    A client comes back after `retry_ms`, and is told the rest; or it reads the view anew.
+    """
+
+    version: int
+    head_version: int
+    retry_ms: int = RETRY_MS
+
+
 class EventStream(Struct, frozen=True):
     """A body that is written as its chunks come."""
 
@@ -57,8 +72,9 @@ class EventStream(Struct, frozen=True):
 class Streams:
     """The open streams of one process, and whether it is about to end."""
 
-    def __init__(self, heartbeat_s: float = 15.0) -> None:
+    def __init__(self, heartbeat_s: float = 15.0, slow_s: float = SLOW_S) -> None:
         self.heartbeat_s = heartbeat_s
+        self.slow_s = slow_s
         self.is_draining = False
         self._open: set[asyncio.Event] = set()
 
@@ -92,25 +108,32 @@ async def story(
         with streams.opened(news):
             hot, _ = await watched_game(house.tables, caller, game_id)
             yield _extra("hello", Hello(game_id, hot.version, after))
-            view_due = with_view
+            known, view_due, patience_s = hot.version, with_view, streams.heartbeat_s
             while True:
                 news.clear()
                 try:
-                    hot = await house.tables.fresh(game_id)
+                    if hot.version < max(known, house.feed.head(game_id)):
+                        hot = await house.tables.fresh(game_id)
+                    known = hot.version
                     while sent < hot.version or view_due:
                         chunk, sent = await _next_batch(house, hot, caller, sent, with_view=with_view)
-                        view_due = False
+                        view_due, began = False, time.monotonic()
                         yield chunk
+                        if time.monotonic() - began > streams.slow_s:
+                            yield _resync(Resync(sent, hot.version))
+                            return
+                    patience_s = streams.heartbeat_s
                 except Unavailable:
-                    pass  # the feed wakes again when the log is back
+                    patience_s = min(RECHECK_S, streams.heartbeat_s)
                 if sent >= hot.version and is_over(hot.game):
                     yield _bye(Bye("game_over"))
                     return
                 if streams.is_draining:
                     yield _bye(Bye("shutting_down"))
                     return
-                if not await _is_set_within(news, streams.heartbeat_s):
+                if not await _is_set_within(news, patience_s):
                     yield _extra("heartbeat", Heartbeat(sent))
+                hot = house.tables.in_memory(game_id)
 
 
 def is_over(game: Game) -> bool:
@@ -134,6 +157,10 @@ async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *,
 
 def _bye(bye: Bye) -> bytes:
     return b"retry: %d\n" % bye.retry_ms + _extra("bye", bye)
+
+
+def _resync(resync: Resync) -> bytes:
+    return b"retry: %d\n" % resync.retry_ms + _extra("resync", resync)
 
 
 def _extra(kind: str, data: Struct) -> bytes:

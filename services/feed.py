@@ -1,14 +1,16 @@
 """Telling open streams that their games went on.
 
-The bus only wakes: a stream always reads the game itself, so an event that the bus lost or told twice is sent once
-and in order. Heads of watched games are compared with the log as well, so a lost last event is late, never lost.
+The bus wakes and brings events into memory; how far a game has come is told by bus and log alike. A stream that finds
+less in memory reads the log, so an event that the bus lost, cut off or told twice is sent once and in order. Heads of
+watched games are compared with the log as well, so a lost last event is late, never lost.
 """
 
 import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+
+from msgspec import Struct, field
 
 from services.ports import BusReader, FeedEntry, GameLog, Unavailable
 
@@ -18,25 +20,37 @@ _RETRY_S = 0.5
 _log = logging.getLogger(__name__)
 
 
+class _Watched(Struct):
+    """A game with open streams. head: the highest version that anybody has told of."""
+
+    head: int = 0
+    waiting: set[asyncio.Event] = field(default_factory=set)
+
+
 class Feed:
     """The watched games of one process and who waits for each."""
 
     def __init__(self, log: GameLog, offer: Callable[[FeedEntry], None]) -> None:
         self._log = log
         self._offer = offer
-        self._watchers: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self._watched: dict[str, _Watched] = {}
 
     @asynccontextmanager
     async def watch(self, game_id: str) -> AsyncIterator[asyncio.Event]:
         """Gives an event that is set whenever the game may have gone on; its holder clears it before reading."""
         news = asyncio.Event()
-        self._watchers[game_id].add(news)
+        watched = self._watched.setdefault(game_id, _Watched())
+        watched.waiting.add(news)
         try:
             yield news
         finally:
-            self._watchers[game_id].discard(news)
-            if not self._watchers[game_id]:
-                del self._watchers[game_id]
+            watched.waiting.discard(news)
+            if not watched.waiting:
+                del self._watched[game_id]
+
+    def head(self, game_id: str) -> int:
+        """Gives the highest version of a watched game that anybody has told of; 0 where nobody has yet."""
+        return self._watched[game_id].head
 
     async def run(self, bus: BusReader) -> None:
         """Follows bus and log until cancelled; while one of them is away the other carries on."""
@@ -50,25 +64,25 @@ class Feed:
                 async for batch in bus.entries():
                     for entry in batch:
                         self._offer(entry)
-                    for game_id in {entry.game_id for entry in batch}:
-                        self._wake(game_id)
+                    for game_id, head in {entry.game_id: entry.version for entry in batch}.items():
+                        self._tell(game_id, head)
             except Unavailable:
                 _log.warning("the bus is away; streams read the log every second")
             await asyncio.sleep(_RETRY_S)
 
     async def _compare_heads(self) -> None:
-        heads: dict[str, int] = {}
         while True:
             await asyncio.sleep(RECHECK_S)
             try:
-                now = await self._log.heads(list(self._watchers)) if self._watchers else {}
+                heads = await self._log.heads(list(self._watched)) if self._watched else {}
             except Unavailable:
                 continue
-            for game_id, head in now.items():
-                if heads.get(game_id) != head:
-                    self._wake(game_id)
-            heads = now
+            for game_id, head in heads.items():
+                self._tell(game_id, head)
 
-    def _wake(self, game_id: str) -> None:
-        for news in self._watchers.get(game_id, ()):
-            news.set()
+    def _tell(self, game_id: str, head: int) -> None:
+        watched = self._watched.get(game_id)
+        if watched is not None and head > watched.head:
+            watched.head = head
+            for news in watched.waiting:
+                news.set()

@@ -40,7 +40,7 @@ async def test_the_server_gives_the_same_documents(stranger: Player, name: str, 
 def test_the_streams_document_is_whole() -> None:
     streams = asyncapi.document()
     messages = streams["components"]["messages"]
-    assert set(messages) == {*EVENT_KINDS.values(), "hello", "view", "heartbeat", "bye"}
+    assert set(messages) == {*EVENT_KINDS.values(), "hello", "view", "heartbeat", "resync", "bye"}
     for node in nodes(streams):
         if isinstance(ref := node.get("$ref"), str):
             place: Any = streams

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from random import Random
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -168,6 +171,74 @@ async def test_a_reader_that_leaves_leaves_nothing_behind(world: World) -> None:
         await close(anna)
 
 
+async def test_an_event_that_came_over_the_bus_is_not_read_from_the_log_again(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await dealt_game(world, anna, boris)
+        head = (await anna.view(game_id))["version"]
+        async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream?after={head}")) as stream:
+            assert (await anext(stream))[0] == "hello"
+            player, _ = await asked(game_id, "draw", anna, boris)
+            version = (await player.answer(game_id))["version"]
+            world.log.games.clear()  # whoever reads it now finds nothing
+            told = [await anext(stream) for _ in range(version - head)]
+        assert told[-1][1] == str(version)
+        await close(anna, boris)
+
+
+async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_rest_later() -> None:
+    world = new_world(slow_s=0.1)
+    async with serving(world, send_buffer=16_384) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await bots_game(anna, rounds=4)
+        await world.tend(game_id)
+        head = (await anna.view(game_id))["version"]
+        told = await read_slowly(base_url, game_id, anna)
+        assert told[-1][0] == "resync"
+        sent = told[-2][2]["version"]
+        assert sent < head
+        assert told[-1][2] == {"version": sent, "head_version": head, "retry_ms": 1_000}
+        rest = [message async for message in messages(boris.http, f"/v1/games/{game_id}/stream?after={sent}")]
+        versions = [int(id_) for _, id_, _ in told + rest if id_]
+        assert versions == list(range(1, head + 1))
+        await close(anna, boris)
+
+
+async def read_slowly(base_url: str, game_id: str, player: Player) -> list[Message]:
+    """Opens a stream, takes nothing for a while, and then reads it to its end, on a connection that holds little."""
+    address = urlsplit(base_url)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
+    connection.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(connection, (address.hostname, address.port))
+    reader, writer = await asyncio.open_connection(sock=connection, limit=16_384)
+    lines = (
+        f"GET /v1/games/{game_id}/stream HTTP/1.1",
+        "Host: x",
+        "Connection: close",
+        f"Authorization: {player.http.headers['authorization']}",
+    )
+    writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+    await asyncio.sleep(0.3)
+    body = await asyncio.wait_for(reader.read(-1), 20)
+    writer.close()
+    told: list[Message] = []
+    for message in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", body).decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
+        if "data" in fields:
+            told.append((fields["event"], fields.get("id"), json.loads(fields["data"])))
+    return told
+
+
+@pytest.mark.parametrize("place", [{"last_event_id": "7"}, {}])
+async def test_a_stream_does_not_wait_for_a_version_that_was_never_told(anna: Player, place: dict[str, str]) -> None:
+    game = await anna.open_game()
+    response = await anna.call("GET", f"/v1/games/{game['game_id']}/stream?after={7 if not place else 0}", **place)
+    [error] = response.json()["errors"]
+    assert (response.status_code, error["code"]) == (422, "beyond_head")
+    assert error["pointer"] == ("Last-Event-ID" if place else "after")
+
+
 @pytest.mark.parametrize("last", ["one", "-1", "1.5", "9999999999"])
 async def test_a_stream_begins_after_a_version_and_nothing_else(anna: Player, last: str) -> None:
     game = await anna.open_game()
@@ -205,10 +276,10 @@ async def last_word(http: httpx.AsyncClient, path: str, begun: asyncio.Event) ->
     return last
 
 
-async def bots_game(anna: Player) -> str:
-    """Opens and starts a short game of two bots; gives its id."""
+async def bots_game(anna: Player, rounds: int = 1) -> str:
+    """Opens and starts a game of two bots, of short rounds; gives its id."""
     bots = [{"controller": "bot", "level": "easy"}] * 2
-    short = {"contracts": [[{"kind": "set", "size": 3}]]}
+    short = {"contracts": [[{"kind": "set", "size": 3}]] * rounds}
     game_id: str = (await anna.open_game(seats=bots, overrides=short))["game_id"]
     await anna.sent("POST", f"/v1/games/{game_id}/start")
     return game_id

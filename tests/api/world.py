@@ -14,7 +14,7 @@ from litestar import Litestar
 from api.house import House
 from api.routes import application
 from api.server import Server
-from api.streams import Streams
+from api.streams import SLOW_S, Streams
 from services.feed import Feed
 from services.lag import Lag
 from services.limits import MemoryLimit
@@ -51,7 +51,7 @@ class World:
         return self.log.now()
 
 
-def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
+def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float = SLOW_S) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     tables = Tables(log)
@@ -78,7 +78,7 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0) -> World:
         guests=MemoryLimit(quota=guests, window_s=60),
         processes=processes,
         relay_lag=relay_lag,
-        streams=Streams(heartbeat_s),
+        streams=Streams(heartbeat_s, slow_s),
     )
     return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)
 
@@ -172,9 +172,14 @@ def free_listener() -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(world: World) -> AsyncIterator[tuple[Server, str]]:
-    """Serves on a free port, with the feed running; gives the server and its URL."""
+async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[Server, str]]:
+    """Serves on a free port, with the feed running; gives the server and its URL.
+
+    send_buffer: so many bytes the system keeps for a client that does not take them; 0 leaves it to the system.
+    """
     with free_listener() as listener:
+        if send_buffer:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         port = listener.getsockname()[1]
         server = Server(world.app, "127.0.0.1", port, world.house.streams.drain)
         feed = asyncio.create_task(world.house.feed.run(world.bus))
