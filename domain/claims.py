@@ -7,7 +7,7 @@ from domain.lay_off import lay_off
 from domain.luck import below, words
 from domain.meld import Placed, added_cards
 from domain.refusals import illegal
-from domain.seating import seats_after, seats_in_play
+from domain.seating import seats_after
 from domain.state import Discarded, Game, Round, Window
 from domain.stock import draw_from_stock, end_round, most_to_draw, stock_holds
 from domain.unfolding import Unfolding
@@ -24,13 +24,21 @@ def top_is_open(game: Game, round_: Round) -> bool:
 
 def claimants(game: Game, round_: Round, turn: int) -> tuple[int, ...]:
     """Lists the seats with a right to the open top, the nearest after `turn` first."""
-    top = round_.pile[-1]
-    asked = [seat for seat in seats_after(game, turn) if not game.seats[seat].passes_round]
-    if not asked:
-        return ()
+    return _claimants(game, round_, seats_after(game, turn))
+
+
+def _claimants(game: Game, round_: Round, others: tuple[int, ...]) -> tuple[int, ...]:
+    top, buyable = round_.pile[-1], game.rules.buy.allowed
     callable_ = fits_somewhere(game, round_, top.card)
+    if not (buyable or callable_):
+        return ()
+    asked = [seat for seat in others if not game.seats[seat].passes_round]
     return tuple(
-        [seat for seat in asked if may_buy(game, round_, seat, top) or (callable_ and may_call(game, seat, top))]
+        [
+            seat
+            for seat in asked
+            if (buyable and may_buy(game, round_, seat, top)) or (callable_ and may_call(game, seat, top))
+        ]
     )
 
 
@@ -39,9 +47,10 @@ def claimants_of_turn(game: Game, round_: Round, turn: int) -> tuple[int, ...]:
 
     Between two players every discard is the other's to take in turn: only the first upcard is asked about.
     """
-    if len(seats_in_play(game)) == 2 and round_.pile[-1].by is not None:
+    others = seats_after(game, turn)
+    if len(others) == 1 and round_.pile[-1].by is not None:
         return ()
-    return claimants(game, round_, turn)
+    return _claimants(game, round_, others)
 
 
 def may_buy(game: Game, round_: Round, seat: int, top: Discarded) -> bool:

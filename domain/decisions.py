@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from domain.state import Game, Round
+from domain.state import Game
 
 DecisionKind: TypeAlias = Literal["draw", "claim", "play"]
 
@@ -40,16 +40,8 @@ def open_decisions(game: Game) -> tuple[Decision, ...]:
         return (Decision(round_.now.offered, "claim", round_.asked_at),)
     if round_.step == "play":
         return (Decision(round_.turn, "play", round_.asked_at),)
-    return (*_draw(round_), *_claims(round_))
-
-
-def _draw(round_: Round) -> tuple[Decision, ...]:
-    if round_.window is not None and round_.window.declined:
-        return ()
-    return (Decision(round_.turn, "draw", round_.asked_at),)
-
-
-def _claims(round_: Round) -> tuple[Decision, ...]:
-    if round_.window is None:
-        return ()
-    return tuple(Decision(seat, "claim", round_.window.opened_at) for seat in round_.window.asked)
+    window = round_.window
+    draw = () if window is not None and window.declined else (Decision(round_.turn, "draw", round_.asked_at),)
+    if window is None:
+        return draw
+    return (*draw, *[Decision(seat, "claim", window.opened_at) for seat in window.asked])

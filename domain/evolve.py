@@ -1,14 +1,13 @@
 """`evolve` records an event in the state. It judges nothing and reads no rule, so an old stream never breaks."""
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from typing import Any
 
 from msgspec.structs import replace
 
 from domain import events as e
 from domain import evolve_round as in_round
-from domain.evolve_round import seats_with
+from domain.evolve_round import seat_is
 from domain.state import Game, Result, Round, Seat, State, Unopened
 
 
@@ -33,9 +32,7 @@ def evolve(state: State, event: e.Event) -> State:
 
 def working_copy(game: Game) -> Game:
     """Gives a copy for `record` to change; whoever else holds the game sees nothing of that."""
-    game = copy(game)
-    game.round = copy(game.round)
-    return game
+    return replace(game, round=game.round and replace(game.round))
 
 
 def record(game: Game, event: e.Event) -> None:
@@ -72,7 +69,7 @@ def _nonces_asked(game: Game, _: e.NoncesAsked) -> None:
 
 
 def _nonce_revealed(game: Game, event: e.NonceRevealed) -> None:
-    game.seats = seats_with(game.seats, event.seat, replace(game.seats[event.seat], nonce=event.nonce))
+    seat_is(game, event.seat, replace(game.seats[event.seat], nonce=event.nonce))
 
 
 def _nonces_dropped(game: Game, event: e.NoncesDropped) -> None:
@@ -102,7 +99,7 @@ def _seat_changed(game: Game, event: e.SeatChanged) -> None:
         out=event.reason == "out",
         nonce_commitment=event.nonce_commitment or before.nonce_commitment,
     )
-    game.seats = seats_with(game.seats, event.seat, seat)
+    seat_is(game, event.seat, seat)
     if event.reason == "out" and game.round is not None:
         _without(event.seat, game.round, game.version)
 

@@ -25,7 +25,7 @@ def card_drawn(game: Game, event: e.CardDrawn) -> None:
         round_.now = Turn(event.card)
         round_.stale_turns = 0
     round_.idle_turns = 0
-    _seat_is(game, event.seat, replace(seat, hand=with_card(seat.hand, event.card)))
+    seat_is(game, event.seat, replace(seat, hand=with_card(seat.hand, event.card)))
 
 
 def draw_skipped(game: Game, _: e.DrawSkipped) -> None:
@@ -37,9 +37,9 @@ def card_discarded(game: Game, event: e.CardDiscarded) -> None:
     """The card lies on the pile; whoever it skips will miss a turn."""
     round_, seat = _round(game), game.seats[event.seat]
     round_.pile = (*_covered(round_.pile), Discarded(event.card, event.seat, event.declared))
-    _seat_is(game, event.seat, replace(seat, hand=_left(seat, (event.card,)), skip="free"))
+    seat_is(game, event.seat, replace(seat, hand=_left(seat, (event.card,)), skip="free"))
     if event.skip is not None:
-        _seat_is(game, event.skip, replace(game.seats[event.skip], skip="will_miss"))
+        seat_is(game, event.skip, replace(game.seats[event.skip], skip="will_miss"))
 
 
 def _covered(pile: tuple[Discarded, ...]) -> tuple[Discarded, ...]:
@@ -49,7 +49,7 @@ def _covered(pile: tuple[Discarded, ...]) -> tuple[Discarded, ...]:
 
 def turn_ended(game: Game, event: e.TurnEnded) -> None:
     """The seat has had its turn."""
-    _seat_is(game, event.seat, replace(game.seats[event.seat], skip="free"))
+    seat_is(game, event.seat, replace(game.seats[event.seat], skip="free"))
 
 
 def turn_began(game: Game, event: e.TurnBegan) -> None:
@@ -63,7 +63,7 @@ def turn_began(game: Game, event: e.TurnBegan) -> None:
     round_.idle_turns += 1
     round_.stale_turns += 1
     for seat in event.skipped:
-        _seat_is(game, seat, replace(game.seats[seat], skip="has_missed"))
+        seat_is(game, seat, replace(game.seats[seat], skip="has_missed"))
 
 
 def discard_opened(game: Game, event: e.DiscardOpened) -> None:
@@ -80,7 +80,7 @@ def draw_declined(game: Game, _: e.DrawDeclined) -> None:
 def passed(game: Game, event: e.Passed) -> None:
     """The seat is asked no more, about this discard or about any of the round."""
     if event.rest_of_round:
-        _seat_is(game, event.seat, replace(game.seats[event.seat], passes_round=True))
+        seat_is(game, event.seat, replace(game.seats[event.seat], passes_round=True))
     _answered(_round(game), event.seat, buys=False)
 
 
@@ -110,7 +110,7 @@ def card_bought(game: Game, event: e.CardBought) -> None:
         round_.stock = round_.stock[len(event.penalty_cards) :]
         round_.stale_turns = 0
     hand = in_deck_order((*seat.hand, event.card, *event.penalty_cards))
-    _seat_is(game, event.seat, replace(seat, hand=hand, buys=seat.buys + 1, buys_in_game=seat.buys_in_game + 1))
+    seat_is(game, event.seat, replace(seat, hand=hand, buys=seat.buys + 1, buys_in_game=seat.buys_in_game + 1))
 
 
 def stock_renewed(game: Game, event: e.StockRenewed) -> None:
@@ -126,7 +126,7 @@ def melds_laid(game: Game, event: e.MeldsLaid) -> None:
     cards = [placed.card for meld in event.melds for placed in meld.cards]
     round_.now = replace(round_.now, laid_down=True)
     _laid(game, round_.melds + event.melds)
-    _seat_is(game, event.seat, replace(seat, hand=_left(seat, cards), down=True))
+    seat_is(game, event.seat, replace(seat, hand=_left(seat, cards), down=True))
 
 
 def cards_laid_off(game: Game, event: e.CardsLaidOff) -> None:
@@ -136,7 +136,7 @@ def cards_laid_off(game: Game, event: e.CardsLaidOff) -> None:
     if round_.now.owed in cards:
         round_.now = replace(round_.now, owed=None, owed_from=None)
     _laid(game, _with_meld(round_, event.meld_id, event.meld))
-    _seat_is(game, event.seat, replace(seat, hand=_left(seat, cards)))
+    seat_is(game, event.seat, replace(seat, hand=_left(seat, cards)))
 
 
 def wild_swapped(game: Game, event: e.WildSwapped) -> None:
@@ -148,7 +148,7 @@ def wild_swapped(game: Game, event: e.WildSwapped) -> None:
     if event.to_hand:
         hand = with_card(hand, event.wild)
     _laid(game, _with_meld(round_, event.meld_id, event.meld))
-    _seat_is(game, event.seat, replace(seat, hand=hand))
+    seat_is(game, event.seat, replace(seat, hand=hand))
 
 
 def swap_offered(game: Game, event: e.SwapOffered | e.SwapDeclined) -> None:
@@ -168,13 +168,13 @@ def shanghai_called(game: Game, event: e.ShanghaiCalled) -> None:
     if event.from_seat is not None:
         round_.picks += 1
         giver = game.seats[event.from_seat]
-        _seat_is(game, event.from_seat, replace(giver, hand=_left(giver, penalty)))
+        seat_is(game, event.from_seat, replace(giver, hand=_left(giver, penalty)))
     elif penalty:
         round_.stock = round_.stock[1:]
     if event.to_seat is not None:
         back = (event.card,) if event.taken_back else ()
         taker = game.seats[event.to_seat]
-        _seat_is(game, event.to_seat, replace(taker, hand=in_deck_order((*taker.hand, *back, *penalty))))
+        seat_is(game, event.to_seat, replace(taker, hand=in_deck_order((*taker.hand, *back, *penalty))))
 
 
 def false_called(game: Game, event: e.FalseCalled) -> None:
@@ -189,7 +189,7 @@ def false_called(game: Game, event: e.FalseCalled) -> None:
     else:
         _answered(round_, event.seat, buys=False)
     caller = game.seats[event.seat]
-    _seat_is(game, event.seat, replace(caller, hand=in_deck_order((*caller.hand, *event.penalty_cards))))
+    seat_is(game, event.seat, replace(caller, hand=in_deck_order((*caller.hand, *event.penalty_cards))))
 
 
 def round_dealt(game: Game, event: e.RoundDealt) -> None:
@@ -220,15 +220,11 @@ def round_scored(game: Game, event: e.RoundScored) -> None:
     _round(game).scored = True
 
 
-def seats_with(seats: tuple[Seat, ...], number: int, seat: Seat) -> tuple[Seat, ...]:
-    """Gives the seats with this one in its place."""
-    changed = list(seats)
+def seat_is(game: Game, number: int, seat: Seat) -> None:
+    """Puts a seat in its place."""
+    changed = list(game.seats)
     changed[number] = seat
-    return tuple(changed)
-
-
-def _seat_is(game: Game, number: int, seat: Seat) -> None:
-    game.seats = seats_with(game.seats, number, seat)
+    game.seats = tuple(changed)
 
 
 def _round(game: Game) -> Round:

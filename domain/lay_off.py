@@ -1,6 +1,7 @@
 """Laying off on a meld that lies, and taking a wild for the card it stands for."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -143,14 +144,19 @@ def swap_options(meld: Meld, hand: Hand, rules: Ruleset) -> tuple[SwapOption, ..
     kind, whose = meld.kind, rules.swap.whose
     if whose == "none" or (kind not in RUNS and not rules.swap.sets):
         return ()
-    found = []
-    for wild in dict.fromkeys(placed for placed in meld.cards if placed.as_ is not None):
+    found: list[SwapOption] = []
+    for wild in _wilds_in(meld):
         as_ = wild.as_ or ""
         fitting = [as_] if kind == "run" else [card for card in dict.fromkeys(hand) if own_role(kind, card) == as_]
         found += [SwapOption(wild.card, as_, card) for card in fitting if card in hand]
     if whose == "move":
         return tuple(option for option in found if _may_move(meld, option, rules))
     return tuple(found)
+
+
+@lru_cache(maxsize=20_000)  # the melds of some thousand tables
+def _wilds_in(meld: Meld) -> tuple[Placed, ...]:
+    return tuple(dict.fromkeys(placed for placed in meld.cards if placed.as_ is not None))
 
 
 def _may_move(meld: Meld, option: SwapOption, rules: Ruleset) -> bool:

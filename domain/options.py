@@ -142,11 +142,10 @@ def _swaps(game: Game, round_: Round, seat: int) -> Iterator[Move]:
 
 
 def _discards(game: Game, round_: Round, seat: int) -> list[Discard]:
-    cards = discardable(game, round_, seat)
-    rules = game.rules
+    cards, rules = discardable(game, round_, seat), game.rules
     declarable = fitting_cards(round_.melds, rules) if rules.shanghai.declare else frozenset()
     if not rules.skip_cards and declarable.isdisjoint(cards):
-        return [_DISCARDS[card] for card in cards]
+        return list(map(_DISCARDS.__getitem__, cards))
     return [
         Discard(card, declare, skip)
         for card in cards

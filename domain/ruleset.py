@@ -136,7 +136,10 @@ class Points(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ruleset(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """Every rule of one game, whole: what stands in a game's first event. What is worked out from it lies in its dict."""
+    """Every rule of one game, whole: what stands in a game's first event.
+
+    Its instance dict keeps what was worked out from it (domain/remembered.py).
+    """
 
     name: str = ""
     source: str = ""

@@ -15,7 +15,7 @@ from domain.scoring import hand_points, points_by_face
 from domain.solver_choice import choices
 from domain.solver_lay import laid_out
 from domain.solver_plain import plain_search
-from domain.solver_plan import Aim, Plan
+from domain.solver_plan import Aim, Plan, worth_of_card
 
 _MOST = 6  # candidates; more are of no use to a player
 _MOST_PLANS = 100  # of a ruleset: a contract decoded again is another object
@@ -64,13 +64,20 @@ def lay_down_candidates(
     if not found:
         return ()
     if found[0].rest and not all_seen:
-        found[_MOST - 1 :] = _lay_downs(hand, contract, rules, "cards", 1)[0]
+        fewest = max([_worth_in_cards(hand, one, rules) for one in found])
+        if fewer := _lay_downs(hand, contract, rules, "cards", 1, fewest)[0]:
+            found[_MOST - 1 :] = fewer
     elif not found[0].rest and rules.going_out == "discard_required":
         found[_MOST - 1 :] = _keeping_one(hand, contract, rules)
     by_rest: dict[Hand, LayDown] = {}
     for lay_down in found:
         by_rest.setdefault(lay_down.rest, lay_down)
     return tuple(by_rest.values())
+
+
+def _worth_in_cards(hand: Hand, found: LayDown, rules: Ruleset) -> int:
+    laid, points = len(hand) - len(found.rest), hand_points(hand, rules) - found.points
+    return laid * worth_of_card(0, "cards") + points
 
 
 def _keeping_one(hand: Hand, contract: Contract, rules: Ruleset) -> list[LayDown]:
@@ -83,8 +90,13 @@ def _keeping_one(hand: Hand, contract: Contract, rules: Ruleset) -> list[LayDown
     return sorted(found, key=lambda one: (one.points, len(one.rest)))[:1]
 
 
-def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int) -> tuple[list[LayDown], bool]:
-    """Finds the best few, and tells whether there are no others, worse by this aim and better by the other."""
+def _lay_downs(
+    hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: int, more_than: int = -1
+) -> tuple[list[LayDown], bool]:
+    """Finds the best few, and tells whether there are no others, worse by this aim and better by the other.
+
+    more_than: what they must be worth in this aim; others may be left out.
+    """
     plans = _plans(rules)
     known = plans.get((id(contract), aim))  # the contract kept beside the plan makes the id its own
     if known is None:
@@ -93,7 +105,7 @@ def _lay_downs(hand: Hand, contract: Contract, rules: Ruleset, aim: Aim, most: i
         plan = plan_for(meld_rules(rules), contract, (), points_by_face(rules), aim)
         known = plans[id(contract), aim] = (contract, plan)
     plan = known[1]
-    found, all_seen = _found(hand, plan, most)
+    found, all_seen = _found(hand, plan, most, -1 if plan.knobs.extra_kinds else more_than)
     if found and plan.knobs.extra_kinds:
         found += _with_extra_melds(hand, plan, most)
         found.sort(key=lambda one: -one.worth)
@@ -123,13 +135,13 @@ def _with_extra_melds(hand: Hand, plan: Plan, most: int) -> list[_Found]:
     return found
 
 
-def _found(hand: Hand, plan: Plan, most: int) -> tuple[list[_Found], bool]:
+def _found(hand: Hand, plan: Plan, most: int, more_than: int = -1) -> tuple[list[_Found], bool]:
     if len(hand) < plan.least_cards:
         return [], True
     if plan.odd:
         plain, exact = plain_search(hand, plan, most)
         return [_Found(worth, melds, exact) for worth, melds in plain], False
-    chosen = choices(hand, plan, most)
+    chosen = choices(hand, plan, most, more_than)
     found = [_Found(choice.worth, laid_out(choice, hand, plan), chosen.exact) for choice in chosen.found]
     return found, chosen.all_seen
 

@@ -106,7 +106,7 @@ def _wild_ways(held: int, plan: Plan) -> Iterator[WildWay]:
 
 
 def least_wilds_for_sets(cards: Cards, plan: Plan) -> int:
-    """Gives a number of wilds that the sets need at least, as if all were of the smallest size and no run took a card."""
+    """Gives a number of wilds that sets need at least, as if all were of the smallest size and no run took a card."""
     return _least_wilds_for_sets(cards.ranks, len(cards.wilds), plan)
 
 
@@ -147,7 +147,8 @@ def asks_for_runs(cards: Cards, plan: Plan, wilds: int) -> tuple[list[tuple[int,
     asks = []
     for block, bounds in in_suits:
         most = sum([bound <= budget for bound in bounds]) - 1
-        asks.append((block, _ask(plan, cards.blocks[block], budget, most)))
+        held = cards.blocks[block]
+        asks.append((block, _ask(plan, held if most > 1 else plan.run_plan.for_one_run(held), budget, most)))
     return asks, least
 
 

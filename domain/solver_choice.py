@@ -50,11 +50,11 @@ class Choices:
     than the last, and soon only those better than the best.
     """
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, more_than: int = -1):
         self._most, self._work, self._added = most, 0, 0
         self.found: list[Choice] = []
         self.exact, self.is_spent, self.all_seen = True, False, False
-        self.floor = -1
+        self.floor = more_than
 
     def work(self, steps: int = 1) -> None:
         """Counts steps of the search; beyond the budget nothing is good enough any more."""
@@ -88,8 +88,8 @@ _NO_RUNS: _Rows = {0: {0: (0, None)}}
 _NONE = Choices(0)
 
 
-def choices(hand: Hand, plan: Plan, most: int) -> Choices:
-    """Finds the best few choices; none where the contract cannot be met."""
+def choices(hand: Hand, plan: Plan, most: int, more_than: int = -1) -> Choices:
+    """Finds the best few choices; none where the contract cannot be met. more_than: others may be left out."""
     found: Choices | None = None
     total = hand_code(hand, plan)
     if falls_short(total, plan):
@@ -102,7 +102,7 @@ def choices(hand: Hand, plan: Plan, most: int) -> Choices:
         asked = asks_for_runs(cards, plan, wilds) if wilds >= 0 else None
         if asked is None:
             continue
-        found = found or Choices(most)
+        found = found or Choices(most, more_than)
         found.work()
         if found.is_spent:
             break

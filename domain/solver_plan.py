@@ -110,7 +110,7 @@ class Plan:
     def _read_faces(self, points: tuple[int, ...], aim: Aim) -> None:
         knobs = self.knobs
         faces = FACES["french" if "A" in knobs.ranks else "ten-phases"]
-        self.worth = {face: _worth(value, aim) for face, value in zip(faces, points, strict=True)}
+        self.worth = {face: worth_of_card(value, aim) for face, value in zip(faces, points, strict=True)}
         self.wild_faces = tuple(sorted(knobs.wilds, key=lambda face: (-self.worth[face], face)))
         self.wild_ranks = {rank_of(face) for face in self.wild_faces}
         ranks = len(knobs.ranks)
@@ -210,6 +210,6 @@ def _limits(knobs: MeldRules) -> Limits:
             return Limits(max(least, limit.n), ENDLESS, half=False)
 
 
-def _worth(points: int, aim: Aim) -> int:
+def worth_of_card(points: int, aim: Aim) -> int:
     """Puts points and the number of cards into one number, what matters more above."""
     return points << 10 | 1 if aim == "points" else 1 << 20 | points

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from domain.meld_rules import MeldRules
 from domain.ruleset import MeldKind
 from domain.solver_runs import RunGraph, run_graph
-from domain.solver_terms import ENDLESS, FIELD, Limits, RunRules, Table, Wanted
+from domain.solver_terms import ENDLESS, FIELD, RANK_MASK, Limits, RunRules, Table, Wanted
 
 
 class Shape(NamedTuple):
@@ -48,6 +48,7 @@ class RunPlan:
         ones = sum(1 << FIELD * rank for rank in range(ranks))
         self._over = ones << FIELD - 1
         self._lift = self._over - ones
+        self._two_aces = self.knobs.longest > ranks
         self._facts: dict[int, Facts] = {}
         self._graphs: dict[tuple[int, int], RunGraph] = {}
         self.tables: dict[tuple[int, tuple[int, ...]], tuple[Table, bool]] = {}
@@ -69,6 +70,11 @@ class RunPlan:
         if found is None:
             found = self._facts[key] = self._seen(block)
         return found
+
+    def for_one_run(self, block: int) -> int:
+        """Gives the cards that one run of a suit could take: each rank once, the ace twice where it is both ends."""
+        once = (block + self._lift & self._over) >> FIELD - 1
+        return once + 1 if self._two_aces and block & RANK_MASK > 1 else once
 
     def _seen(self, block: int) -> Facts:
         present = sum(1 << rank for rank in range(len(self.knobs.ranks)) if block >> FIELD * rank & (1 << FIELD) - 1)

@@ -31,8 +31,12 @@ def single_runs(plan: RunPlan, ask: Ask, weights: list[int]) -> Table:
         (cards >> FIELD * rank & RANK_MASK, weights[rank], ask.kept >> rank & 1, USED_BITS * rank)
         for rank in plan.ranks_of_places
     ]
+    there = sum([1 << place for place, (held, *_) in enumerate(places) if held])
+    least, stretch = smallest - most_wilds, (1 << smallest) - 1
     best: dict[tuple[int, int, int], Entry] = {}
     for first in range(plan.first_places):
+        if (there >> first & stretch).bit_count() < least:
+            continue
         longest = min(knobs.longest, len(places) - first)
         waiting = [(0, 0, 0, 0, 0)]
         while waiting:

@@ -37,7 +37,10 @@ def fits(card: Card, meld: Meld, rules: Ruleset) -> tuple[LayOffOption, ...]:
 
 def fitting_cards(melds: tuple[Meld, ...], rules: Ruleset) -> frozenset[Card]:
     """Gives the faces that fit some meld of a table."""
-    return _fitting(melds, meld_rules(rules))
+    return _fitting(melds, meld_rules(rules)) if melds else _NONE
+
+
+_NONE: frozenset[Card] = frozenset()
 
 
 @lru_cache(maxsize=5_000)  # the tables of as many games in play

@@ -1,7 +1,6 @@
 """Stored events: a small number for type and schema beside a JSON payload. Old schemas are upcast only here."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -47,6 +46,9 @@ UPCASTERS: dict[tuple[type[Event], int], Callable[[dict[str, Any]], dict[str, An
 """From (type, schema) to a function that turns such a payload into one of the next schema."""
 
 _encode = msgspec.json.Encoder().encode
+_NEWEST: dict[tuple[int, int], Callable[[bytes], Event]] = {
+    (number, SCHEMAS[type_]): msgspec.json.Decoder(type_).decode for number, type_ in _TYPES.items()
+}
 
 
 class UnknownEvent(KeyError):
@@ -65,17 +67,14 @@ def encode_event(event: Event) -> tuple[int, int, bytes]:
 
 def decode_event(number: int, schema: int, payload: bytes) -> Event:
     """Reads a stored event of any type and schema ever written; raises UnknownEvent for what is newer than this."""
+    newest = _NEWEST.get((number, schema))
+    if newest is not None:
+        return newest(payload)
     type_ = _TYPES.get(number)
     if type_ is None or schema > SCHEMAS[type_]:
         raise UnknownEvent(f"events of type {number}, schema {schema} are newer than this version: upgrade it")
-    if schema == SCHEMAS[type_]:
-        return _decoder(type_).decode(payload)
     fields = msgspec.json.decode(payload)
     for old in range(schema, SCHEMAS[type_]):
         fields = UPCASTERS[type_, old](fields)
     return msgspec.convert(fields, type_)
 
-
-@cache
-def _decoder(type_: type[Event]) -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(type_)

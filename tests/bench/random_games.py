@@ -6,7 +6,9 @@ Prints moves and CPU seconds. Arguments: seed, seconds, preset. Dealing and coun
 import random
 import sys
 import time
+from collections.abc import Sequence
 from itertools import count
+from typing import TypeVar
 
 from domain.commands import Answer, DealRound, OpenGame, Pace, ScoreRound, SeatPlan, StartGame, TableCommand
 from domain.dealing import next_round_number
@@ -19,6 +21,8 @@ from domain.ruleset import Ruleset
 from domain.state import Game, Unopened
 
 PLAYERS = 4
+
+T = TypeVar("T")
 
 
 def main(seed: int, seconds: float, preset_name: str) -> None:
@@ -43,11 +47,16 @@ def play(rules: Ruleset, game_id: str, luck: random.Random, until: float) -> int
     while game.status == "playing" and time.process_time() < until:
         _, game = unfold(between_turns(game, secret), game)
         while decisions := open_decisions(game):
-            decision = luck.choice(decisions)
-            move = luck.choice(options_for(game, decision))
+            decision = any_of(decisions, luck)
+            move = any_of(options_for(game, decision), luck)
             _, game = unfold(Answer(decision.seat, decision.decision_id, move), game)
             moves += 1
     return moves
+
+
+def any_of(choices: Sequence[T], luck: random.Random) -> T:
+    """Picks one, in a third of the time that `choice` takes: luck is not what is measured."""
+    return choices[int(luck.random() * len(choices))]
 
 
 def between_turns(game: Game, secret: bytes) -> TableCommand:
