@@ -28,6 +28,7 @@ NOISE = 0.2  # share of an easy bot's discards that are random
 WORTH_TAKING = 4  # as useful as a third card of a rank
 WORTH_BUYING = 6  # more than that, since penalty cards come with it
 _WILD_USE = 100
+_NEAR = ((-1, 2), (1, 2), (-2, 1), (2, 1))  # steps to a card of the same suit, and what it is of use
 
 
 def choose(view: View, decision_id: str, rules: Ruleset, level: Level) -> Move:
@@ -113,17 +114,18 @@ def usefulness(card: Card, hand: Hand, contract: Contract, rules: Ruleset) -> in
 
 
 def _set_use(card: Card, hand: Hand) -> int:
-    return 2 * (sum(rank_of(other) == rank_of(card) for other in hand) - 1)
+    return 2 * ([rank_of(other) for other in hand].count(rank_of(card)) - 1)
 
 
 def _run_use(card: Card, hand: Hand) -> int:
-    return _neighbours(card, (other for other in hand if suit_of(other) == suit_of(card)))
+    suit = suit_of(card)
+    return _neighbours(card, [other for other in hand if suit_of(other) == suit])
 
 
 def _neighbours(card: Card, others: Iterable[Card]) -> int:
     at = DECK_ORDER[card]
     near = {DECK_ORDER[other] - at for other in others}
-    return sum(2 for step in (-1, 1) if step in near) + sum(1 for step in (-2, 2) if step in near)
+    return sum([points for step, points in _NEAR if step in near])
 
 
 def _any_suit_use(card: Card, hand: Hand) -> int:
@@ -132,7 +134,7 @@ def _any_suit_use(card: Card, hand: Hand) -> int:
 
 
 def _colour_use(card: Card, hand: Hand) -> int:
-    return sum(suit_of(other) == suit_of(card) for other in hand) - 1
+    return [suit_of(other) for other in hand].count(suit_of(card)) - 1
 
 
 _USES: dict[MeldKind, Callable[[Card, Hand], int]] = {

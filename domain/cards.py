@@ -5,6 +5,7 @@ Two copies of one face are interchangeable, so a hand is a multiset, kept as a t
 
 from bisect import bisect
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 Card: TypeAlias = str
@@ -39,11 +40,13 @@ def deck_list(kind: DeckKind, packs: int, jokers: int) -> tuple[Card, ...]:
     return _FRENCH_PACK * packs + (JOKER,) * jokers
 
 
+@lru_cache(maxsize=200)  # more than there are faces and roles
 def rank_of(card: Card) -> str:
     """Gives the rank part of a face (`T`, `12`); a card without suit (`JK`, `W`, `X`) is its own rank."""
     return card if card in (JOKER, PHASE_WILD, SKIP) else card[:-1]
 
 
+@lru_cache(maxsize=200)
 def suit_of(card: Card) -> str:
     """Gives the suit or colour letter of a face, or an empty string for a joker, wild or skip."""
     return "" if card in (JOKER, PHASE_WILD, SKIP) else card[-1]

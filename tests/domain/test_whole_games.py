@@ -25,7 +25,7 @@ from services.codec import decode_event, encode_event
 from tests.domain.games import at_random, like_a_bot, whole_game
 from tests.replica import Replica
 
-GAMES_OF_BOTS = 6  # of each table; the soak plays a thousand
+GAMES_OF_BOTS = 20  # of each table; the soak plays a thousand
 TABLES = [
     pytest.param(name, players, id=f"{name}-{players}")
     for name in preset_names()
