@@ -22,6 +22,7 @@ _ANSWER_S = 7.0  # for a server that vanished without a word; a living one gives
 LOST = (
     OSError,  # refused, reset, no such socket; TimeoutError too
     asyncpg.InterfaceError,  # the connection is closed
+    asyncpg.InternalClientError,  # it was lost at a moment of which the driver makes no sense
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,  # shut down, starting up, timed out
     asyncpg.InsufficientResourcesError,

@@ -132,7 +132,7 @@ class Lane:
             except Unavailable as lost:
                 if not await self._may_send_again(batch, lost, deadline):
                     return
-            except (asyncpg.PostgresError, ValueError) as refusal:
+            except asyncpg.PostgresError as refusal:
                 losers = _losers(batch, refusal)
                 if not losers:
                     for one in batch:

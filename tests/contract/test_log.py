@@ -9,8 +9,8 @@ import pytest
 
 from domain.events import CardDrawn, TurnEnded
 from services.ids import new_uuid, public_id
-from services.ports import Actor, Append, GameLog, NewEvent, Recorded, VersionConflict
-from tests.appends import append, drawn, new_game
+from services.ports import Actor, Append, GameLog, NewEvent, Recorded, VersionConflict, Work
+from tests.appends import ANNA, append, drawn, keyed, new_game
 from tests.contract.conftest import World
 
 
@@ -67,6 +67,18 @@ async def test_a_version_is_written_once(world: World) -> None:
         with pytest.raises(VersionConflict):
             await world.log.append(late)
     assert await world.log.read(game) == before
+
+
+async def test_nothing_is_written_beyond_the_head(world: World) -> None:
+    game, unknown = new_game(), new_game()
+    await world.log.append(append(game, 0, count=2))
+    for early in (append(game, 3), append(unknown, 1, count=2, work=Work("bots", 0), request=keyed())):
+        with pytest.raises(VersionConflict):
+            await world.log.append(early)
+    assert await world.log.heads([game, unknown]) == {game: 2}
+    assert await world.log.receipt(unknown, ANNA, "makeMove", "k1") is None
+    assert unknown not in [due.game_id for due in await world.work.due(1_000)]
+    await world.log.append(append(unknown, 0, count=2, request=keyed()))
 
 
 async def test_a_command_is_carried_out_once(world: World) -> None:

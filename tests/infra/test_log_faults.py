@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from uuid import UUID
 
 import asyncpg
@@ -20,6 +21,7 @@ from services.ports import KeyUsed, Unavailable, VersionConflict
 from tests.appends import append, keyed, new_game
 from tests.engines import database_url, eventually
 from tests.infra.cut_wire import CutWire, cut_wire
+from tests.infra.playing import opened_log
 
 _BLOCKED = "FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
 
@@ -55,15 +57,6 @@ async def opened_lane(url: str) -> AsyncIterator[Lane]:
     await lane.close()
 
 
-@asynccontextmanager
-async def opened_log(url: str) -> AsyncIterator[PostgresLog]:
-    """A log with connections of its own, as another process has them."""
-    database = Database(url, size=2, name="test")
-    async with opened_lane(url) as lane:
-        yield PostgresLog(database, lane)
-    await database.close()
-
-
 @pytest.fixture
 async def outsider(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
     """Another session, as the owner, on a way of its own."""
@@ -92,6 +85,19 @@ async def test_a_writer_whose_answer_was_lost_learns_that_it_has_written(wire: C
     at = await log.append(append(game, 1, count=3, request=keyed()))
     assert wire.swallowed == 1
     assert [recorded.occurred_at for recorded in await log.read(game, 1)] == [at, at, at]
+
+
+async def test_all_whose_common_answer_was_lost_learn_what_became_of_them(wire: CutWire, log: PostgresLog) -> None:
+    games = [new_game() for _ in range(10)]
+    await asyncio.gather(*(log.append(append(game)) for game in games))
+    wire.swallow_answers = 1
+    appends = [append(game, 1, count=2, request=keyed()) for game in games[:8]]
+    late, repeated = append(games[8], 0), append(games[0], 1, count=2, request=keyed())
+    results = await asyncio.gather(*map(log.append, (*appends, late, repeated)), return_exceptions=True)
+    assert wire.swallowed == 1
+    assert [type(result) for result in results] == [datetime] * 8 + [VersionConflict, KeyUsed]
+    for game, at in zip(games[:8], results, strict=False):
+        assert [recorded.occurred_at for recorded in await log.read(game, 1)] == [at, at]
 
 
 async def test_a_writer_whose_answer_was_lost_is_still_told_that_it_was_late(wire: CutWire, log: PostgresLog) -> None:
@@ -183,7 +189,7 @@ async def test_conflicts_are_told_apart_in_every_partition(log: PostgresLog, fir
         "DELETE FROM idempotency",
         "UPDATE idempotency SET status = 200",
         "DELETE FROM game_secret",
-        "DELETE FROM token",
+        "DELETE FROM reservation",
         "DROP TABLE work",
         "CREATE TABLE mine ()",
     ],
