@@ -1,6 +1,7 @@
 """The relay between a real log and a real bus: nothing is lost, nothing comes twice, whatever dies."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -14,20 +15,25 @@ import pytest
 from domain.events import CardDrawn, Event, RoundDealt, StockRenewed, TurnEnded
 from infra.embedded.engines import short_folder
 from infra.embedded.valkey import start_redis
+from infra.postgres import leading
+from infra.postgres.leading import RELAY_LOCK
 from infra.postgres.relay import Superseded, YoungerCluster, leading_relay
 from infra.postgres.rows import ACTORS
 from infra.settings import Settings, environment
 from infra.wiring import Services, open_services
 from services.ids import new_uuid, uuid_of
+from services.lag import ALERT_S, LagWatch
 from services.memory import MemoryJobs
-from services.ports import Append, NewEvent, Work
+from services.ports import Append, NewEvent, Unavailable, Work
 from services.relay import OrderBroken
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
+from tests.infra.dying_relay import STEPS
 from tests.infra.telling import redis, relaying, told
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
 
+_CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{}'"
 _INSERT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
     "VALUES (gen_random_uuid(), 1, 19, 1, 1, 0, gen_random_uuid(), '{\"seat\":0}')"
@@ -100,6 +106,48 @@ async def test_a_late_commit_is_not_skipped(
     assert sorted(rest) == sorted(written)
 
 
+async def test_a_newer_transaction_with_lower_numbers_comes_later(
+    own_settings: Settings, owner: asyncpg.Connection
+) -> None:
+    """Each session takes thirty-two numbers of the sequence at once, so this is an everyday thing."""
+    newer = await asyncpg.connect(own_settings.database_url)
+    await newer.execute(_INSERT)  # takes the lower numbers
+    await owner.execute("DISCARD SEQUENCES")
+    async with relaying(own_settings):
+        async with owner.transaction():
+            await owner.execute(_INSERT)
+            await newer.execute(_INSERT)
+        await eventually(lambda: _told_at_least(own_settings, 3))
+    await newer.close()
+    [key] = await redis(own_settings, "KEYS", "es:*")
+    places = [tuple(map(int, id_.split(b"-"))) for id_, _ in await redis(own_settings, "XRANGE", key, "-", "+")]
+    assert places == sorted(places)
+    assert places[1][1] > places[2][1]
+
+
+async def test_an_open_writer_elsewhere_is_told_of_and_then_all_comes_in_order(
+    own_settings: Settings, services: Services, owner: asyncpg.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    await owner.execute("CREATE TABLE IF NOT EXISTS unrelated (n integer)")
+    watch = LagWatch(services.relay_lag)
+    async with relaying(own_settings):
+        async with owner.transaction():
+            await owner.execute("INSERT INTO unrelated VALUES (1)")
+            written = await write(services, games=5, appends=4)
+            await watch.look()
+            assert caplog.text == ""  # not yet
+            await eventually(lambda: _lags(services, ALERT_S))
+            await watch.look()
+            assert "an open transaction that writes holds it back" in caplog.text
+            assert await told(own_settings) == []
+        await eventually(lambda: has_told(own_settings, written))
+        await eventually(lambda: _lags(services, 0))
+        await watch.look()
+    assert "the relay has caught up" in caplog.text
+    now = await told(own_settings)
+    assert now == _by_game(now)
+
+
 async def test_of_two_relays_one_leads(own_settings: Settings) -> None:
     async with leading_relay(own_settings.database_url) as leader:
         second = asyncio.create_task(_take_lead(own_settings))
@@ -107,6 +155,64 @@ async def test_of_two_relays_one_leads(own_settings: Settings) -> None:
         assert not done
         await leader.save((7, 7))
     assert await second == (7, 7)
+
+
+async def test_two_relays_lose_and_double_nothing_while_the_lock_is_cut_off_them(
+    own_settings: Settings, services: Services, owner: asyncpg.Connection
+) -> None:
+    written: list[tuple[str, int]] = []
+    with relay_process(own_settings), relay_process(own_settings):
+        await eventually(lambda: _leads(owner))
+        for _ in range(4):
+            writing = asyncio.create_task(write(services, games=10, appends=5))
+            await eventually(lambda: _leads(owner))
+            await owner.execute(_CUT.format("shanghai relay"))
+            written += await writing
+        await eventually(lambda: has_told(own_settings, written))
+    now = await told(own_settings)
+    assert len(now) == len(written)
+    assert now == _by_game(now)
+
+
+async def test_a_leader_that_hangs_is_replaced(own_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(leading._LEADER, "idle_session_timeout", "300ms")
+    async with leading_relay(own_settings.database_url) as hung:
+        assert await _take_lead(own_settings) is not None
+        with pytest.raises(Unavailable):
+            await hung.save((9, 9))
+
+
+async def test_a_poke_that_is_cut_off_delays_nobody_for_long(
+    own_settings: Settings, services: Services, owner: asyncpg.Connection
+) -> None:
+    async with relaying(own_settings):
+        written = await write(services, games=1)
+        for _ in range(3):
+            await eventually(lambda: _is_connected(owner, "shanghai poke"))
+            await owner.execute(_CUT.format("shanghai poke"))
+            written += await write(services, games=1)
+            await eventually(partial(has_told, own_settings, written), within_s=1)
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_relay_killed_at_any_step_loses_and_doubles_nothing(
+    own_settings: Settings, services: Services, step: str
+) -> None:
+    games = [new_game() for _ in range(6)]
+    for after in range(3):
+        await asyncio.gather(*(services.log.append(append(game, after, work=Work("bots", 5_000))) for game in games))
+    with relay_process(own_settings, "tests.infra.dying_relay", step) as dying:
+        await eventually(lambda: _is(dying.poll() is not None))
+        assert dying.returncode == -signal.SIGKILL
+    jobs = MemoryJobs()
+    async with relaying(own_settings, jobs):
+        written = [(game, version) for version in (1, 2, 3) for game in games]
+        await eventually(lambda: has_told(own_settings, written))
+        if step != "saved":  # then they have been handed out before
+            await eventually(lambda: _is(set(jobs.handed_out) == set(games)))
+    now = await told(own_settings)
+    assert len(now) == len(written)
+    assert now == _by_game(now)
 
 
 async def test_a_superseded_relay_cannot_save_its_checkpoint(own_settings: Settings, owner: asyncpg.Connection) -> None:
@@ -131,7 +237,7 @@ async def test_redelivery_doubles_nothing(
 
 async def test_a_killed_relay_leaves_no_gap(own_settings: Settings, services: Services) -> None:
     written: list[tuple[str, int]] = []
-    for times in range(1, 4):
+    for times in range(1, 3):
         with relay_process(own_settings):
             written += await write(services, games=5, appends=4)
             await eventually(partial(_told_at_least, own_settings, times * 80 - 40))
@@ -242,15 +348,38 @@ async def _take_lead(settings: Settings) -> tuple[int, int]:
         return await log.checkpoint()
 
 
+def _by_game(entries: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Gives the same entries with each game's versions in order, and no version twice."""
+    versions = {game: iter(sorted({version for name, version in entries if name == game})) for game, _ in entries}
+    return [(game, next(versions[game], 0)) for game, _ in entries]
+
+
+async def _leads(owner: asyncpg.Connection) -> bool:
+    lock = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = $1"
+    return bool(await owner.fetchval(lock, RELAY_LOCK))
+
+
+async def _is_connected(owner: asyncpg.Connection, name: str) -> bool:
+    return bool(await owner.fetchval("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", name))
+
+
+async def _lags(services: Services, seconds: float) -> bool:
+    """Tells whether the lag is longer; for 0, whether there is none."""
+    lag = (await services.relay_lag()).seconds
+    return lag > seconds if seconds else lag == 0
+
+
 @contextmanager
-def relay_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
+def relay_process(
+    settings: Settings, module: str = "workers.relay", *arguments: str
+) -> Iterator[subprocess.Popen[bytes]]:
     variables = {
         "SHANGHAI_DATABASE_URL": settings.database_url,
         "SHANGHAI_REDIS_URL": settings.bus_url,
         "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "workers.relay"], env=environment(variables), stderr=subprocess.DEVNULL
+        [sys.executable, "-m", module, *arguments], env=environment(variables)
     )
     try:
         yield process
