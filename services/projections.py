@@ -261,6 +261,11 @@ class Projector:
                 await asyncio.sleep(PAUSE_S)
             self._beat()
 
+    async def catch_up(self) -> None:
+        """Projects until nothing more is there."""
+        while await self.step() == BATCH:
+            self._beat()
+
     async def step(self) -> int:
         """Projects one batch and gives how many events it had; fewer than BATCH: that was all for now."""
         if self._place is None:

@@ -16,7 +16,7 @@ from infra.sql import statements
 from services.codec import decode_event
 from services.ids import public_id, uuid_of
 from services.ports import Recorded
-from services.projections import BATCH, Batch, Changes, ListedGame, Projector
+from services.projections import Batch, Changes, ListedGame, Projector
 from services.relay import Position
 
 ROLE = "shanghai_projector"
@@ -77,9 +77,7 @@ async def rebuild(url: str) -> int:
         [[build]] = await session.fetch(_SQL["new_build"])
         for first_id, end_id in await session.fetch(_SQL["archived"]):
             await _adopt(session, build, first_id, end_id)
-        projector = Projector(PostgresProjectedLog(session, build, 0, (0, 0)))
-        while await projector.step() == BATCH:
-            pass
+        await Projector(PostgresProjectedLog(session, build, 0, (0, 0))).catch_up()
         await session.fetch(_SQL["serve"], build)
         await _clear(session, 0, build)
     return int(build)
@@ -95,8 +93,9 @@ async def _adopt(session: Session, build: int, first_id: UUID, end_id: UUID) -> 
 async def _clear(session: Session, first: int, end: int) -> None:
     """Removes builds; whoever still projects one of them is superseded first."""
     await session.fetch(_SQL["forget_builds"], first, end)
-    while any(await session.fetch(_SQL["clear"], first, end, _ROWS_AT_ONCE)):
-        pass
+    cleared = 1
+    while cleared:
+        [[cleared]] = await session.fetch(_SQL["clear"], first, end, _ROWS_AT_ONCE)
 
 
 def _recorded(row: Any) -> Recorded:

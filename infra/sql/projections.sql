@@ -96,7 +96,7 @@ UPDATE projection SET is_served = true WHERE build = $1;
 DELETE FROM projection WHERE build >= $1 AND build < $2;
 
 -- name: clear
--- Some rows of builds that nobody reads; gives how many tables had any.
+-- Some rows of builds that nobody reads; gives how many.
 WITH games AS (
     DELETE FROM lobby_game
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM lobby_game WHERE build >= $1 AND build < $2 LIMIT $3))

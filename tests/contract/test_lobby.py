@@ -18,7 +18,7 @@ from services.ids import new_uuid, public_id
 from services.lobby import GameFilter, Lobby, list_games
 from services.memory import MemoryLobby, MemoryLog
 from services.ports import Append, GameLog, NewEvent, Principal
-from services.projections import BATCH, Projector, Standing
+from services.projections import Projector, Standing
 from services.tables import Tables
 
 ALL = GameFilter()
@@ -64,9 +64,7 @@ async def nothing() -> None:
 
 async def project(settings: Settings) -> None:
     async with leading_projector(settings.database_url) as log:
-        projector = Projector(log)
-        while await projector.step() == BATCH:
-            pass
+        await Projector(log).catch_up()
 
 
 def principal(player: str) -> Principal:
