@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Timer
 
 import pytest
@@ -38,7 +39,12 @@ def redis_is_emptied(server: Server) -> None:
 def redis_hangs_for_a_while(server: Server) -> None:
     pid = server.process("redis.sock")
     os.kill(pid, signal.SIGSTOP)
-    Timer(HANGS_S, os.kill, (pid, signal.SIGCONT)).start()
+    Timer(HANGS_S, wake, (pid,)).start()
+
+
+def wake(pid: int) -> None:
+    with suppress(ProcessLookupError):  # it may have been killed in the meantime
+        os.kill(pid, signal.SIGCONT)
 
 
 def redis_dies(server: Server) -> None:
