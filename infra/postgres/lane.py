@@ -11,7 +11,7 @@ from uuid import UUID
 import asyncpg
 
 from infra.postgres.database import NotDone, connect, lost_is_unavailable
-from infra.postgres.rows import AppendRows, arguments
+from infra.postgres.rows import Row
 from infra.sql import statements
 from services.ports import Overloaded, Unavailable
 
@@ -40,11 +40,11 @@ class Beaten(Exception):
 class _Waiting:
     """An append whose writer waits. is_unknown: it was sent and got no answer."""
 
-    __slots__ = ("game", "is_unknown", "outcome", "rows")
+    __slots__ = ("game", "is_unknown", "outcome", "row")
 
-    def __init__(self, rows: AppendRows) -> None:
-        self.rows = rows
-        self.game = rows.game
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.game: UUID = row[0]
         self.outcome: asyncio.Future[datetime | Exception] = asyncio.get_running_loop().create_future()
         self.is_unknown = False
 
@@ -73,14 +73,14 @@ class Lane:
         self._waiting: deque[_Waiting] = deque()
         self._sending: asyncio.Task[None] | None = None
 
-    async def write(self, rows: AppendRows) -> datetime:
-        """Writes an append and gives its time.
+    async def write(self, row: Row) -> datetime:
+        """Writes the append in `row` and gives its time.
 
         Errors: Beaten; Overloaded or NotDone: it was not written; another Unavailable: nobody knows.
         """
         if len(self._waiting) >= WAITING:
             raise Overloaded
-        one = _Waiting(rows)
+        one = _Waiting(row)
         self._waiting.append(one)
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._send_all())
@@ -151,7 +151,7 @@ class Lane:
         if self._connection is None or self._connection.is_closed():
             self._connection = await connect(self._url, name=self._name, **_PLANS)
         with lost_is_unavailable():
-            [[at, written]] = await self._connection.fetch(_APPEND, *arguments([one.rows for one in batch]))
+            [[at, written]] = await self._connection.fetch(_APPEND, [one.row for one in batch])
         return at, frozenset(written)
 
     async def _may_send_again(self, batch: list[_Waiting], lost: Unavailable, deadline: float) -> bool:

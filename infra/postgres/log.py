@@ -6,7 +6,7 @@ from uuid import UUID
 
 from infra.postgres.database import Database
 from infra.postgres.lane import Beaten, Lane
-from infra.postgres.rows import ACTORS, rows_of
+from infra.postgres.rows import ACTORS, append_row
 from infra.sql import statements
 from services.codec import decode_event
 from services.ids import public_id, uuid_of
@@ -40,7 +40,7 @@ class PostgresLog:
     async def append(self, append: Append) -> datetime:
         """Is whole or not at all, also where the caller is cancelled."""
         try:
-            return await self._lane.write(rows_of(append))
+            return await self._lane.write(append_row(append))
         except Beaten as beaten:
             if beaten.is_unknown and (at := await self._time_of(append)):
                 return at

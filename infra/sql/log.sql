@@ -1,14 +1,11 @@
 -- name: append
 -- For one game or several, each of them whole or not at all: a game whose head is not the given one is left out, and
 -- the answer names those that were written. The heads are read in the snapshot that comes before the transaction's
--- number, so that the order of transactions stays the order of events within a game. Rows come in the order of games,
--- so that two processes never wait for each other in a circle, and of versions, so that gseq rises with them.
+-- number, so that the order of transactions stays the order of events within a game. Appends come in the order of
+-- games, so that two processes never wait for each other in a circle; events in that of versions, as gseq shall rise.
 WITH fit AS MATERIALIZED (
     SELECT *
-    FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::smallint[], $5::timestamptz[], $6::interval[],
-        $7::text[], $8::text[], $9::text[], $10::bytea[], $11::uuid[], $12::integer[])
-        AS append (game_id, after, last_version, kind, at, delay,
-            principal, operation, key, fingerprint, command_id, last_of_command)
+    FROM unnest($1::new_append[]) AS append
     WHERE after = coalesce((SELECT max(version) FROM event WHERE event.game_id = append.game_id), 0)
 ), receipts AS (
     INSERT INTO idempotency
@@ -18,12 +15,9 @@ WITH fit AS MATERIALIZED (
     WHERE principal IS NOT NULL
 ), events AS (
     INSERT INTO event (game_id, version, type, schema, actor, round, ordinal, command_id, payload)
-    SELECT game_id, version, type, schema, actor, round, ordinal, new.command_id, payload
-    FROM unnest($13::uuid[], $14::integer[], $15::smallint[], $16::smallint[], $17::smallint[], $18::smallint[],
-        $19::smallint[], $20::uuid[], $21::bytea[])
-        AS new (game_id, version, type, schema, actor, round, ordinal, command_id, payload)
-        JOIN fit USING (game_id)
-    ORDER BY game_id, version
+    SELECT game_id, (new).version, (new).type, (new).schema, (new).actor, (new).round, (new).ordinal,
+        (new).command_id, (new).payload
+    FROM (SELECT game_id, unnest(events) AS new FROM fit) AS told
 ), works AS (
     INSERT INTO work (game_id, version, kind, due_at)
     SELECT game_id, last_version, kind,

@@ -16,7 +16,13 @@ from services.ids import new_uuid
 from tests.engines import database_url
 from tests.infra.schema import GOLDEN, describe
 
-FILES = ["0001_event_store.sql", "0002_read_models.sql", "0003_forgetting.sql", "0004_archive.sql"]
+FILES = [
+    "0001_event_store.sql",
+    "0002_read_models.sql",
+    "0003_forgetting.sql",
+    "0004_archive.sql",
+    "0005_append_types.sql",
+]
 
 _numbers = itertools.count(1)
 
