@@ -31,7 +31,7 @@ demo: $(VENV)/installed  ## bots play a game to watch: make demo [RULESET=davis]
 test: $(VENV)/developing  ## all tests, on two cores
 	$(PY) -m pytest -n 2 --dist loadgroup
 
-soak: $(VENV)/developing  ## a night of bots at every table: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=480]
+soak: $(VENV)/developing  ## a night of bots at every table and of dying processes: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=480]
 	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak
 
 golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted
