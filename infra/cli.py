@@ -109,6 +109,48 @@ def projector(*, rebuild: bool) -> None:
 
 
 @main.command()
+@click.argument("month")
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="Where its files go.")
+def archive(month: str, folder: Path) -> None:
+    """Takes a month whose games are all over out of the log, into compressed files.
+
+    MONTH is written 2026-08. Its games are not listed any more; results stay. Exit 1 where it cannot be done.
+    """
+    import asyncio
+
+    from infra.postgres.archive import ArchiveRefused, archive
+    from infra.settings import read_database_url
+
+    with _errors_as_lines():
+        url = read_database_url(of="operator")
+    try:
+        click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
+    except ArchiveRefused as refused:
+        _fail(str(refused), 1)
+
+
+@main.command()
+@click.argument("archive", type=click.Path(path_type=Path))
+def restore(archive: Path) -> None:
+    """Puts an archived month back into the log, every row as it was.
+
+    ARCHIVE is its file events-….json; the rows lie beside it. Exit 1 where it cannot be done.
+    """
+    import asyncio
+
+    from infra.postgres.archive import ArchiveRefused, restore
+    from infra.settings import read_database_url
+
+    with _errors_as_lines():
+        url = read_database_url(of="operator")
+    try:
+        manifest = asyncio.run(restore(url, archive))
+    except ArchiveRefused as refused:
+        _fail(str(refused), 1)
+    click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
+
+
+@main.command()
 def openapi() -> None:
     """Writes openapi/openapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)

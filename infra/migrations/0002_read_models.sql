@@ -56,6 +56,7 @@ CREATE TABLE lobby_seat (
     is_seated boolean NOT NULL,
     PRIMARY KEY (build, player_id, game_id)
 );
+CREATE INDEX lobby_seat_game ON lobby_seat (build, game_id);
 
 -- What a finished public game was for each person at its table.
 CREATE TABLE player_result (

@@ -4,16 +4,17 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 import pytest
 
+from domain.commands import Visibility
 from domain.events import Event, GameFinished, GameOpened, SeatChanged
 from domain.presets import preset
 from domain.simulation import as_bot, play
@@ -32,6 +33,8 @@ from services.relay import OrderBroken, Position
 from services.tables import Tables
 from tests.appends import new_game
 from tests.engines import eventually, new_database, settings_of
+
+T = TypeVar("T")
 
 TABLES = ("lobby_game", "lobby_seat", "player_result", "standing")
 PEOPLE = [public_id("ply", new_uuid()) for _ in range(5)]
@@ -88,8 +91,8 @@ class Writer:
             game = new_game()
             [opened, *events] = whole_game(seed * 10 + number % 3)
             assert isinstance(opened, GameOpened)
-            visible = "private" if number == 2 else "public"
-            named = GameOpened(game, *(opened.rules, opened.pace, opened.commitment, 3, PEOPLE[4], visible, "public"))
+            visible: Visibility = "private" if number == 2 else "public"
+            named = GameOpened(game, opened.rules, opened.pace, opened.commitment, 3, PEOPLE[4], visible, "public")
             kept = events if number % 3 else events[: len(events) // 2]
             self.rest[game], self.heads[game] = [named, *kept], 0
 
@@ -127,7 +130,7 @@ class Mortal:
     async def save(self, changes: Changes, place: Position) -> None:
         await self._mortal(self.log.save(changes, place))
 
-    async def _mortal(self, call: Any) -> Any:
+    async def _mortal(self, call: Coroutine[Any, Any, T]) -> T:
         fate = self.random.random()
         if fate < 0.04:
             call.close()
