@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from domain.events import SeatChanged
 from domain.state import Game
 from services.games import watched_game
-from services.ports import Principal, Unavailable
-from services.rendering import names_at, render_event, render_view, seat_held_by
+from services.ports import Principal, Recorded, Unavailable
+from services.rendering import Names, names_at, render_event, render_view, seat_held_by
 from services.tables import Hot
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ RETRY_MS = 1_000  # after which a client that was told goodbye comes back
 SLOW_S = 10.0  # a client that takes so long for one batch is asked to come back when it can
 SEND_S = 30.0  # one that takes nothing for so long is let go without a word
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach
+TOLD_KEPT = 2_000  # events written last, by seat; about 0.4 kB each
 _encode = msgspec.json.Encoder().encode
 
 
@@ -77,6 +79,7 @@ class Streams:
         self.slow_s = slow_s
         self.is_draining = False
         self._open: set[asyncio.Event] = set()
+        self._told: dict[tuple[str, int, int | None], bytes] = {}
 
     @contextmanager
     def opened(self, news: asyncio.Event) -> Iterator[None]:
@@ -86,6 +89,19 @@ class Streams:
             yield
         finally:
             self._open.discard(news)
+
+    def told(self, recorded: Recorded, seat: int | None, names: Names) -> bytes:
+        """Writes an event for a seat, once for all streams that are shown the same; present names are not kept."""
+        key = recorded.game_id, recorded.version, seat
+        piece = self._told.get(key)
+        if piece is None:
+            event = render_event(recorded, seat, names)
+            piece = b"id: %d\nevent: %s\ndata: %s\n\n" % (event.version, event.kind.encode(), _encode(event))
+            if not isinstance(recorded.event, SeatChanged):
+                if len(self._told) >= TOLD_KEPT:
+                    self._told.clear()
+                self._told[key] = piece
+        return piece
 
     @property
     def count(self) -> int:
@@ -144,13 +160,12 @@ def is_over(game: Game) -> bool:
 async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *, with_view: bool) -> tuple[bytes, int]:
     """Writes the next events and, where wanted and nothing more is waiting, the view after them."""
     upto = min(hot.version, sent + BATCH)
-    names = await names_at(house.accounts, [hot.game], hot.events[sent:upto])
+    events, shows_view = hot.events[sent:upto], with_view and upto == hot.version
+    named = shows_view or any(isinstance(recorded.event, SeatChanged) for recorded in events)
+    names = await names_at(house.accounts, [hot.game], events) if named else {}
     seat = seat_held_by(hot.game, caller.player_id)
-    pieces = []
-    for recorded in hot.events[sent:upto]:
-        event = render_event(recorded, seat, names)
-        pieces.append(b"id: %d\nevent: %s\ndata: %s\n\n" % (event.version, event.kind.encode(), _encode(event)))
-    if with_view and upto == hot.version:
+    pieces = [house.streams.told(recorded, seat, names) for recorded in events]
+    if shows_view:
         pieces.append(b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names)))
     return b"".join(pieces), max(sent, upto)
 

@@ -1,0 +1,107 @@
+"""How cost grows with what goes on at once, games and streams: `make bench-report`, which draws what this writes.
+
+Argument: the file for the rows, as JSON.
+"""
+
+import asyncio
+import re
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tests.bench.moves import Pair, load, play_one, running, seated
+from tests.bench.wire import wire
+
+GAMES = (10,)
+STREAMS = (10, 100, 1000, 5000)
+SECONDS = 4.0
+MOVES = 20  # of the game that all streams watch
+PAUSE_S = 0.3  # between two of them
+OPENED_AT_ONCE = 50
+
+
+class Row(msgspec.Struct):
+    """What was measured with so many of something at once. per_s: moves, or events sent to streams."""
+
+    what: str
+    count: int
+    per_s: float
+    p50_ms: float
+    p99_ms: float
+
+
+def main() -> None:
+    """Measures and writes the rows."""
+    with tempfile.TemporaryDirectory(prefix="shanghai-bench-") as folder, running(Path(folder)) as (base_url, api):
+        pairs = seated(base_url, max(GAMES) + 1)
+        rows = []
+        for count in GAMES:
+            run = asyncio.run(load(base_url, api, pairs[:count], SECONDS))
+            rows.append(summed_up("games", count, run.moves_per_s, run.took))
+        for count in STREAMS:
+            began, took = time.monotonic(), asyncio.run(watched(base_url, pairs[-1], count))
+            rows.append(summed_up("streams", count, len(took) / (time.monotonic() - began), took))
+    Path(sys.argv[1]).write_bytes(msgspec.json.encode(rows))
+
+
+def summed_up(what: str, count: int, per_s: float, took: list[float]) -> Row:
+    """Sums up a run and prints it."""
+    took = sorted(took)
+    p50, p99 = (took[len(took) * part // 100] * 1000 for part in (50, 99))
+    print(f"{count:5} {what}: {per_s:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms", flush=True)  # noqa: T201
+    return Row(what, count, per_s, p50, p99)
+
+
+class Stream(asyncio.Protocol):
+    """A stream that notes when each version came."""
+
+    def __init__(self, request: bytes, came: list[tuple[int, float]], ready: asyncio.Future[None]) -> None:
+        self._request, self._came, self._ready = request, came, ready
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Asks for the stream."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        """Notes the versions in what came; the greeting says that the stream is open."""
+        now = time.monotonic()
+        self._came += [(int(version), now) for version in re.findall(rb"\nid: ?(\d+)", data)]
+        if not self._ready.done() and b"hello" in data:
+            self._ready.set_result(None)
+
+
+async def watched(base_url: str, pair: Pair, count: int) -> list[float]:
+    """Plays some moves that so many streams watch; gives the seconds from each move's sending to each sight of it."""
+    netloc, loop = urlsplit(base_url).netloc, asyncio.get_running_loop()
+    host, port = netloc.split(":")
+    came: list[tuple[int, float]] = []
+    request = (
+        f"GET /v1/games/{pair.game_id}/stream HTTP/1.1\r\nHost: {netloc}\r\n"
+        f"Authorization: Bearer {pair.tokens[0]}\r\nLast-Event-ID: {pair.decision.split('-')[1]}\r\n\r\n"
+    ).encode()
+    async with AsyncExitStack() as opened:
+        line = await opened.enter_async_context(wire(base_url))
+        for first in range(0, count, OPENED_AT_ONCE):
+            ready = [loop.create_future() for _ in range(min(OPENED_AT_ONCE, count - first))]
+            for one in ready:
+                transport, _ = await loop.create_connection(partial(Stream, request, came, one), host, int(port))
+                opened.callback(transport.close)
+            await asyncio.gather(*ready)
+        came.clear()
+        sent: dict[int, float] = {}
+        for _ in range(MOVES):
+            now = time.monotonic()
+            sent[await play_one(pair, line)] = now
+            await asyncio.sleep(PAUSE_S)
+    return [at - sent[version] for version, at in came if version in sent]
+
+
+if __name__ == "__main__":
+    main()
