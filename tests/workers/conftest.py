@@ -44,6 +44,7 @@ def server(module: str, settings: Settings) -> Iterator[Process]:
         "SHANGHAI_DATABASE_URL": settings.database_url,
         "SHANGHAI_REDIS_URL": settings.bus_url,
         "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
+        "SHANGHAI_PORT": str(settings.port),
     }
     process = subprocess.Popen([sys.executable, "-m", module], env=environment(variables))
     try:

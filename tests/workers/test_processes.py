@@ -2,19 +2,24 @@
 
 import os
 import signal
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from infra.bus.wire import Wire
 from infra.embedded.engines import short_folder
 from infra.embedded.valkey import start_redis
-from infra.jobs import CeleryJobs, ClosableJobs, RedisJobs
+from infra.jobs import QUEUE, CeleryJobs, ClosableJobs, RedisJobs
+from infra.postgres.database import Database
+from infra.postgres.leading import CLOCK_LOCK
 from infra.presence import Presence, reporting
 from infra.settings import Settings
 from infra.wiring import Services, open_services
-from services.ports import Unavailable
+from services.ports import Unavailable, Work
+from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
 from tests.stack_watching import descendants, is_running
 from tests.workers.conftest import Process, server
@@ -85,6 +90,21 @@ async def test_the_clock_alone_gets_due_work_done(services: Services, start: Sta
     await eventually(lambda: has_moved(services, game, before))
 
 
+async def test_of_several_clocks_one_leads_and_another_takes_over(
+    services: Services, settings: Settings, start: Start
+) -> None:
+    clocks = [start("workers.clock"), start("workers.clock")]
+    database = Database(settings.database_url, size=1, name="test")
+    for _ in range(2):  # one of them kills the leader
+        await eventually(lambda: _clocks_are(database, leading=1, standing_by=1))
+        clocks.pop(0).kill()
+        game = new_game()
+        await services.log.append(append(game, work=Work("bots", 0)))
+        await eventually(lambda game=game: _is_handed_out(settings, game), within_s=2)  # type: ignore[misc]
+        clocks.append(start("workers.clock"))
+    await database.close()
+
+
 async def test_a_table_of_bots_plays_on_its_own(services: Services, start: Start) -> None:
     for process in EVERYBODY:
         start(process)
@@ -128,6 +148,22 @@ async def test_a_report_from_before_is_not_believed(settings: Settings) -> None:
 
 async def has_moved(services: Services, game: str, before: int) -> bool:
     return await head(services, game) > before
+
+
+async def _clocks_are(database: Database, *, leading: int, standing_by: int) -> bool:
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shanghai clock'"
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = $1"
+    [[there], [leads]] = [*await database.fetch(sessions), *await database.fetch(locks, CLOCK_LOCK)]
+    return bool(leads == leading and there == leading + standing_by)
+
+
+async def _is_handed_out(settings: Settings, game: str) -> bool:
+    wire = await Wire.open(settings.bus_url)
+    try:
+        messages = await wire.call("LRANGE", QUEUE, 0, -1)
+    finally:
+        await wire.close()
+    return any(b64encode(f'[["{game}"], {{}}, {{}}]'.encode()) in message for message in messages)
 
 
 async def _is(value: bool) -> bool:
