@@ -34,7 +34,7 @@ async def clock(settings: Settings) -> None:
                     async with leading(settings.database_url, CLOCK_LOCK, name="shanghai clock") as session:
                         work = PostgresWork(session)
                         watch = LagWatch(partial(lag, session.fetch)).look
-                        await Sweep(work, hand_outs, upkeep=work.make_partitions, watch=watch, beat=beat).run()
+                        await Sweep(work, hand_outs, upkeep=work.keep_up, watch=watch, beat=beat).run()
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 async def projector(settings: Settings) -> None:
     """Projects whenever this process is the leader; whatever it loses, it starts again from the saved place."""
-    async with reporting(settings.bus_url, "projector") as beat:
+    async with reporting(settings.limits_url, "projector") as beat:
         while True:
             try:
                 async with leading_projector(settings.projector_database_url) as log:

@@ -1,5 +1,6 @@
 """The work rows, on Postgres."""
 
+import logging
 from datetime import datetime
 
 from infra.postgres.database import Database
@@ -12,6 +13,8 @@ from services.ports import DueWork
 PARTITIONS_AHEAD = 2  # months
 
 _SQL = statements("work")
+
+_log = logging.getLogger(__name__)
 
 
 class PostgresWork:
@@ -31,6 +34,15 @@ class PostgresWork:
     async def forget_overtaken(self, limit: int) -> int:
         [[count]] = await self._database.fetch(_SQL["forget_overtaken"], limit)
         return int(count)
+
+    async def keep_up(self) -> None:
+        """Makes the coming partitions, and says so where the default one, which stays empty, holds events."""
+        await self.make_partitions()
+        for [game] in await self._database.fetch(_SQL["astray"]):
+            _log.error(
+                "event_default holds events, those of %s among them: their months can be neither made nor restored",
+                public_id("gam", game),
+            )
 
     async def make_partitions(self) -> int:
         """Makes those partitions of the log that the coming months will need; gives how many."""

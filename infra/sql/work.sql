@@ -30,5 +30,8 @@ WITH overtaken AS (
 )
 SELECT count(*) FROM forgotten;
 
+-- name: astray
+SELECT game_id FROM event_default LIMIT 1;
+
 -- name: make_partitions
 SELECT make_event_partitions($1);

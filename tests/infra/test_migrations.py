@@ -12,7 +12,9 @@ import pytest
 
 from infra.embedded.engines import Engines
 from infra.migrations import MigrationChanged, migrate
-from services.ids import new_uuid
+from infra.postgres.database import Database
+from infra.postgres.work import PostgresWork
+from services.ids import new_uuid, public_id
 from tests.engines import database_url
 from tests.infra.schema import GOLDEN, describe
 
@@ -58,6 +60,23 @@ async def test_a_migration_that_was_changed_is_refused(empty: str) -> None:
         await connection.execute("UPDATE schema_migration SET sha256 = 'other'")
     with pytest.raises(MigrationChanged, match=r"0001_event_store\.sql was applied .* with other content"):
         await migrate(empty)
+
+
+async def test_the_clock_says_so_where_events_lie_in_the_default_partition(
+    empty: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await migrate(empty)
+    database = Database(empty, size=1, name="test")
+    await PostgresWork(database).keep_up()
+    assert caplog.text == ""
+    await database.run(
+        "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
+        "VALUES ($1, 1, 1, 1, 1, 0, $1, '')",
+        game := UUID(int=1),
+    )
+    await PostgresWork(database).keep_up()
+    assert f"event_default holds events, those of {public_id('gam', game)}" in caplog.text
+    await database.close()
 
 
 async def test_the_log_is_partitioned_by_the_months_of_its_games(empty: str) -> None:
