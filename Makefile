@@ -17,7 +17,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine openapi lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-moves bench-report openapi lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -48,6 +48,14 @@ bench: $(VENV)/developing  ## the measurements of the design's goals, on a stack
 
 bench-engine: $(VENV)/developing $(PEERS)/installed  ## the engine's speed beside other engines (fetched once)
 	@exec $(PY) -m tests.bench.engine
+
+bench-moves: $(VENV)/developing  ## moves of people and bots over HTTP, beside a handler that does nothing
+	@exec $(PY) -m tests.bench.moves
+
+bench-report: $(VENV)/developing $(PEERS)/installed  ## how cost grows with games and streams, drawn in bench-results/
+	@mkdir -p bench-results
+	@$(PY) -m tests.bench.growth bench-results/growth.json
+	@$(PEERS)/bin/python tests/bench/peers/draw.py bench-results/growth.json bench-results
 
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 	$(PY) -m infra.cli openapi

@@ -18,7 +18,7 @@ import msgspec
 from tests.bench.moves import Pair, load, play_one, running, seated
 from tests.bench.wire import wire
 
-GAMES = (10,)
+GAMES = (1, 10, 100, 1000)
 STREAMS = (10, 100, 1000, 5000)
 SECONDS = 4.0
 MOVES = 20  # of the game that all streams watch
