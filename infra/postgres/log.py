@@ -1,7 +1,8 @@
 """The event store on Postgres."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from struct import Struct
 from uuid import UUID
 
 from infra.postgres.database import Database
@@ -13,6 +14,8 @@ from services.ids import public_id, uuid_of
 from services.ports import Append, KeyUsed, Receipt, Recorded, VersionConflict
 
 _SQL = statements("log")
+_PACKED = Struct(">hhhh16sq")  # type, schema, actor, round or -1, command, microseconds since _ZERO
+_ZERO = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST_ID = UUID(int=(1 << 128) - 1)
 
 
@@ -27,15 +30,8 @@ class PostgresLog:
         game = uuid_of("gam", game_id)
         if game is None:
             return []
-        [columns] = await self._database.fetch(_SQL["read"], game, after)
-        if columns[0] is None:
-            return []
-        return [
-            Recorded(game_id, version, decode_event(type_, schema, payload), ACTORS[actor], round_, command, at)
-            for version, (type_, schema, payload, actor, round_, command, at) in enumerate(
-                zip(*columns, strict=True), after + 1
-            )
-        ]
+        [[packed, payloads]] = await self._database.fetch(_SQL["read"], game, after)
+        return [*_unpacked(game_id, after, packed, payloads)] if packed else []
 
     async def append(self, append: Append) -> datetime:
         """Is whole or not at all, also where the caller is cancelled."""
@@ -76,3 +72,14 @@ class PostgresLog:
         if rows and rows[0]["first_version"] == append.after + 1:
             return rows[0]["occurred_at"]  # type: ignore[no-any-return]
         return None
+
+
+def _unpacked(game_id: str, after: int, packed: bytes, payloads: Sequence[bytes]) -> Iterator[Recorded]:
+    """Reads events; those of one command were appended together, so they share its id and its time."""
+    of_command, command, at = b"", UUID(int=0), _ZERO
+    for version, (fields, payload) in enumerate(zip(_PACKED.iter_unpack(packed), payloads, strict=True), after + 1):
+        type_, schema, actor, round_, command_id, microseconds = fields
+        if command_id != of_command:
+            of_command, command, at = command_id, UUID(bytes=command_id), _ZERO + timedelta(microseconds=microseconds)
+        event, round_ = decode_event(type_, schema, payload), None if round_ < 0 else round_
+        yield Recorded(game_id, version, event, ACTORS[actor], round_, command, at)
