@@ -77,4 +77,3 @@ def decode_event(number: int, schema: int, payload: bytes) -> Event:
     for old in range(schema, SCHEMAS[type_]):
         fields = UPCASTERS[type_, old](fields)
     return msgspec.convert(fields, type_)
-
