@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from api.house import House
+from api.house import CALLERS_KNOWN_S, House
 from api.routes import application
 from api.server import Server
 from infra.limits import RedisLimit
 from infra.settings import Settings
 from infra.wiring import Services, open_services
 from services.feed import Feed
-from services.ports import FeedEntry
+from services.ports import FeedEntry, Unavailable
 from services.tables import Tables
 
 _log = logging.getLogger(__name__)
@@ -48,8 +48,20 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         processes=services.processes,
         relay_lag=services.relay_lag,
     )
-    async with contextlib.aclosing(guests), _in_background(feed.run(services.bus)):
+    async with (
+        contextlib.aclosing(guests),
+        _in_background(feed.run(services.bus)),
+        _in_background(_dismiss_deleted(house)),
+    ):
         yield house
+
+
+async def _dismiss_deleted(house: House) -> None:
+    """Ends the streams of players who were deleted, by whichever process."""
+    while True:
+        await asyncio.sleep(CALLERS_KNOWN_S)
+        with contextlib.suppress(Unavailable):
+            await house.streams.dismiss_deleted(house.accounts)
 
 
 @asynccontextmanager
@@ -60,7 +72,7 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
 
     def end(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):
-            _log.critical("the feed failed", exc_info=error)
+            _log.critical("what runs beside the server failed", exc_info=error)
             block.cancel()
 
     task = asyncio.create_task(work)

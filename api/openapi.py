@@ -116,7 +116,7 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
         answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
     elif operation.media_type:
         answer["content"] = {operation.media_type: {"schema": {"type": "string"}}}
-    elif types.shown is not Text:
+    elif types.shown not in (Text, None):
         answer["content"] = {"application/json": {"schema": components.of(types.shown)}}
     return answer
 

@@ -14,7 +14,7 @@ from msgspec.structs import fields
 from api import about, lobby, log, pages, play, players
 from api.calls import Call, Handler, KeyedCall, NoQuery
 
-Method: TypeAlias = Literal["GET", "POST", "PUT"]
+Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Reference", "Health"]
 
 TAGS: dict[Tag, str] = {
@@ -57,7 +57,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         return Types(
             query=query,
             body=None if body is NoneType else body,
-            shown=shown[0],
+            shown=shown[0] if shown else None,
             has_caller=issubclass(call, Call),
             is_keyed=issubclass(call, KeyedCall),
         )
@@ -84,7 +84,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
 
 class Types(Struct, frozen=True):
-    """The types of an operation's parts. body: None where none is read."""
+    """The types of an operation's parts. body: None where none is read; shown: None where there is nothing to show."""
 
     query: type[Any]
     body: type[Any] | None
@@ -117,6 +117,14 @@ OPERATIONS: tuple[Operation, ...] = (
         status=201, headers=("Location", "RateLimit", "RateLimit-Policy"), problems=("rate_limited",),
     ),
     Operation(id="getMe", tag="Players", method="GET", path="/v1/me", handler=players.get_me, scope="watch"),
+    Operation(
+        id="deleteMe", tag="Players", method="DELETE", path="/v1/me", handler=players.delete_me, scope="play",
+        status=204,
+    ),
+    Operation(
+        id="getPlayer", tag="Players", method="GET", path="/v1/players/{player_id}", handler=players.get_player,
+        scope="watch", problems=("player_not_found",),
+    ),
     Operation(
         id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game, scope="play",
         status=201, headers=("Location", "ETag", "Idempotency-Replayed"), problems=_WRITING,

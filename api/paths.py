@@ -14,6 +14,20 @@ def game_id_of(path: Mapping[str, str]) -> str:
     return game_id
 
 
+def player_id_of(path: Mapping[str, str]) -> str:
+    """Gives the player's id."""
+    player_id = path["player_id"]
+    if uuid_of("ply", player_id) is None:
+        raise Failed("player_not_found")
+    return player_id
+
+
+def number_of(path: Mapping[str, str], name: str) -> int:
+    """Gives a number of the path; 0 for what is none, as whatever is counted starts with 1."""
+    text = path[name]
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
+
+
 def seat_of(path: Mapping[str, str]) -> int:
     """Gives the seat's number; whether the game has it is for the game to say."""
     text = path["seat"]

@@ -42,6 +42,7 @@ KINDS: dict[str, Kind] = {
     "not_your_game": Kind(403, "Not your game", "Only the player who opened the game may do this."),
     "not_found": Kind(404, "Not found", "There is nothing at this path."),
     "game_not_found": Kind(404, "Game not found", "There is no such game, or it is private to others."),
+    "player_not_found": Kind(404, "Player not found", "There is no such player, or not any more."),
     "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
     "method_not_allowed": Kind(405, "Method not allowed", "This path knows other methods; see the header Allow."),

@@ -57,7 +57,8 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
 
     methods: list[Method] = ["GET", "HEAD"] if operation.method == "GET" else [operation.method]
     path = _framework_path(operation.path)
-    return HTTPRouteHandler(path, http_method=methods, name=operation.id, status_code=operation.status)(endpoint)
+    # The reply has its own status; this one only has to be one that may have a body.
+    return HTTPRouteHandler(path, http_method=methods, name=operation.id, status_code=200)(endpoint)
 
 
 def _options(path: str) -> HTTPRouteHandler:

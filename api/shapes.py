@@ -8,6 +8,7 @@ from domain.commands import Level, Move, Spectators, Visibility
 from domain.ruleset import Players
 from domain.state import Status
 from domain.view import DecisionView, View
+from services.projections import Standing
 from services.rendering import EventBody, GameBody
 
 MAX_NAME = 40
@@ -105,6 +106,27 @@ class PlayerCreated(Struct, frozen=True):
     player_id: str
     name: str
     token: str
+
+
+class ResultBody(Struct, frozen=True):
+    """A finished game as it was for one player. seats: how many there were; won: alone or with others."""
+
+    game_id: str
+    ruleset: str
+    finished_at: str
+    seat: int
+    seats: int
+    score: int
+    won: bool
+
+
+class PlayerPage(Struct, frozen=True):
+    """A player. standings: one for each ruleset; results: the newest first."""
+
+    player_id: str
+    name: str
+    standings: tuple[Standing, ...]
+    results: tuple[ResultBody, ...]
 
 
 class Me(Struct, frozen=True):

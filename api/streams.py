@@ -8,6 +8,7 @@ what is not sent yet stays in the game. A client that is too slow even so is cut
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +18,7 @@ from msgspec import Struct
 from domain.events import SeatChanged
 from domain.state import Game
 from services.games import watched_game
-from services.ports import Principal, Recorded, Unavailable
+from services.ports import Accounts, Principal, Recorded, Unavailable
 from services.rendering import Names, names_at, render_event, render_view, seat_held_by
 from services.tables import Hot
 
@@ -48,9 +49,12 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Bye(Struct, frozen=True):
-    """The last event of a stream. A client comes back after `retry_ms`, unless the game is over."""
+    """The last event of a stream. A client comes back after `retry_ms`, unless the game is over.
 
-    reason: Literal["game_over", "shutting_down"]
+    unauthenticated: the player was deleted meanwhile.
+    """
+
+    reason: Literal["game_over", "shutting_down", "unauthenticated"]
     retry_ms: int = RETRY_MS
 
 
@@ -78,17 +82,19 @@ class Streams:
         self.heartbeat_s = heartbeat_s
         self.slow_s = slow_s
         self.is_draining = False
-        self._open: set[asyncio.Event] = set()
+        self._open: dict[asyncio.Event, str] = {}  # to the id of the player who watches
+        self._dismissed: set[asyncio.Event] = set()
         self._told: dict[tuple[str, int, int | None], bytes] = {}
 
     @contextmanager
-    def opened(self, news: asyncio.Event) -> Iterator[None]:
+    def opened(self, news: asyncio.Event, player_id: str) -> Iterator[None]:
         """Counts a stream as open; `news` wakes it when it has to say goodbye."""
-        self._open.add(news)
+        self._open[news] = player_id
         try:
             yield
         finally:
-            self._open.discard(news)
+            del self._open[news]
+            self._dismissed.discard(news)
 
     def told(self, recorded: Recorded, seat: int | None, names: Names) -> bytes:
         """Writes an event for a seat, once for all streams that are shown the same; present names are not kept."""
@@ -108,6 +114,23 @@ class Streams:
         """How many streams are open."""
         return len(self._open)
 
+    def dismiss(self, player_ids: AbstractSet[str]) -> None:
+        """Lets the streams of these players say goodbye."""
+        for news, player_id in self._open.items():
+            if player_id in player_ids:
+                self._dismissed.add(news)
+                news.set()
+
+    def is_dismissed(self, news: asyncio.Event) -> bool:
+        """Tells whether a stream has to say goodbye because of its player."""
+        return news in self._dismissed
+
+    async def dismiss_deleted(self, accounts: Accounts) -> None:
+        """Looks for players who were deleted, wherever that was done."""
+        watching = set(self._open.values())
+        if watching:
+            self.dismiss(watching - (await accounts.names(sorted(watching))).keys())
+
     def drain(self) -> None:
         """Lets every stream say goodbye; called in the event loop."""
         self.is_draining = True
@@ -121,7 +144,7 @@ async def story(
     """Tells a game from version `after` + 1 on, until it is over, the process ends or the reader leaves."""
     streams, sent = house.streams, after
     async with house.feed.watch(game_id) as news:
-        with streams.opened(news):
+        with streams.opened(news, caller.player_id):
             hot, _ = await watched_game(house.tables, caller, game_id)
             yield _extra("hello", Hello(game_id, hot.version, after))
             known, view_due, patience_s = hot.version, with_view, streams.heartbeat_s
@@ -144,8 +167,8 @@ async def story(
                 if sent >= hot.version and is_over(hot.game):
                     yield _bye(Bye("game_over"))
                     return
-                if streams.is_draining:
-                    yield _bye(Bye("shutting_down"))
+                if streams.is_draining or streams.is_dismissed(news):
+                    yield _bye(Bye("shutting_down" if streams.is_draining else "unauthenticated"))
                     return
                 if not await _is_set_within(news, patience_s):
                     yield _extra("heartbeat", Heartbeat(sent))

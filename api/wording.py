@@ -22,6 +22,10 @@ INFO = {
 
 PATH_PARAMETERS: dict[str, Schema] = {
     "game_id": {"description": "the game's id", "schema": {"type": "string", "pattern": "^gam_[0-9a-z]{26}$"}},
+    "player_id": {
+        "description": "the player's id",
+        "schema": {"type": "string", "pattern": "^ply_[0-9a-z]{26}$"},
+    },
     "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
     "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
 }
@@ -61,7 +65,7 @@ ANSWER_HEADERS: dict[str, str] = {
     "Allow": "the methods of this path",
 }
 
-SUCCESSES = {200: "Done.", 201: "Made."}
+SUCCESSES = {200: "Done.", 201: "Made.", 204: "Done; there is nothing to show."}
 
 OTHER_ANSWERS = {
     204: "The game is over and everything was told.",

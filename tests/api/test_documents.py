@@ -113,6 +113,7 @@ async def test_answers_have_the_documented_shape(world: World, anna: Player, bor
         ("Problem", refused.json()),
         ("Me", await player.sent("GET", "/v1/me")),
         ("Game", await player.sent("GET", f"/v1/games/{game_id}")),
+        ("PlayerPage", await player.sent("GET", f"/v1/players/{player.player_id}")),
         ("GamePage", await player.sent("GET", "/v1/games")),
         ("EventPage", await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")),
         ("DecisionList", await player.sent("GET", f"/v1/games/{game_id}/decisions")),

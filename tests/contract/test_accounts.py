@@ -38,6 +38,17 @@ async def test_two_players_may_have_one_name(world: World) -> None:
         await world.accounts.add_guest(new_player(), "Anna", os.urandom(32), ["play"])
 
 
+async def test_a_forgotten_player_has_no_name_and_no_token(world: World) -> None:
+    anna, boris, tokens = new_player(), new_player(), [os.urandom(32) for _ in range(2)]
+    await world.accounts.add_guest(anna, "Anna", tokens[0], ["play"])
+    await world.accounts.add_guest(boris, "Boris", tokens[1], ["play"])
+    for _ in range(2):
+        await world.accounts.forget(anna)
+        assert await world.accounts.names([anna, boris]) == {boris: "Boris"}
+        assert await world.accounts.principal(tokens[0]) is None
+        assert await world.accounts.principal(tokens[1]) is not None
+
+
 async def test_the_first_reservation_of_a_key_stays(world: World) -> None:
     request, first = keyed(new_player()), new_uuid()
     assert await world.reservations.reserve(request, first) == (first, request.fingerprint)

@@ -1,0 +1,55 @@
+"""Players over HTTP on the real engines: what they find in lists, what becomes of their games, and of their names."""
+
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.e2e.client import Client
+from tests.e2e.conftest import Server
+
+
+def test_an_opened_game_is_in_the_list_at_once_and_a_started_one_is_shown_so(anna: Client, boris: Client) -> None:
+    for _ in range(5):
+        game_id = anna.open_game("davis", "you", "open", "easy", pace={"turn_s": 3600})
+        listed = boris.sent("GET", "/v1/games?status=waiting")["items"]
+        assert listed[0]["game_id"] == game_id
+        boris.sent("PUT", f"/v1/games/{game_id}/seats/1")
+        assert boris.sent("GET", "/v1/games?mine=true")["items"][0]["game_id"] == game_id
+        anna.sent("POST", f"/v1/games/{game_id}/start")
+        assert boris.sent("GET", "/v1/games?mine=true&status=playing")["items"][0]["game_id"] == game_id
+
+
+def test_what_a_list_shows_is_not_later_than_a_second(anna: Client) -> None:
+    game_id = anna.open_game("davis", "you", "easy", "easy", pace={"turn_s": 3600})
+    deadline = time.monotonic() + 30
+    while (view := anna.view(game_id))["round"] is None or view["decisions"] == []:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(1)
+    [listed] = anna.sent("GET", "/v1/games?mine=true")["items"]
+    assert listed["version"] >= view["version"]
+    assert [seat["hand_count"] for seat in listed["seats"]] != [0, 0, 0]
+
+
+def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(server: Server, anna: Client) -> None:
+    gone = Client(server.base_url, "Unvergesslich")
+    game_id = anna.open_game("davis", "you", "open", "easy", pace={"turn_s": 3600})
+    gone.sent("PUT", f"/v1/games/{game_id}/seats/1")
+    anna.sent("POST", f"/v1/games/{game_id}/start")
+    with gone.stream(game_id) as told:
+        assert next(told)[0] == "hello"
+        assert gone.call("DELETE", "/v1/me").status_code == httpx.codes.NO_CONTENT
+        begun = time.monotonic()
+        assert list(told)[-1] == ("bye", {"reason": "unauthenticated", "retry_ms": 1000})
+        assert time.monotonic() - begun < 5
+    assert gone.call("GET", "/v1/me").status_code == httpx.codes.UNAUTHORIZED
+    assert anna.call("GET", f"/v1/players/{gone.player_id}").status_code == httpx.codes.NOT_FOUND
+    for path in (f"/v1/games/{game_id}", f"/v1/games/{game_id}/view", f"/v1/games/{game_id}/export"):
+        text = anna.call("GET", path).text
+        assert "Former player" in text
+        assert "Unvergesslich" not in text
+    assert anna.events(game_id)
+    gone.close()
+    for log in Path(server.data / "logs").iterdir():
+        assert "Unvergesslich" not in log.read_text(errors="replace")
