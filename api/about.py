@@ -12,6 +12,7 @@ from api.house import House
 from api.problems import KINDS, Failed
 from api.reasons import REASONS
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
+from api.rules import ruleset_of
 from domain import faults
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
@@ -98,6 +99,11 @@ async def get_ruleset(_: House, call: OpenCall[NoQuery, None]) -> Answer[Ruleset
         return Answer(preset(call.path["name"]))
     except KeyError:
         raise Failed("ruleset_not_found") from None
+
+
+async def validate_ruleset(_: House, call: OpenCall[NoQuery, shapes.RulesetRequest]) -> Answer[Ruleset]:
+    """Gives the whole ruleset that a preset and overrides make, or all their faults. Nothing is opened."""
+    return Answer(ruleset_of(call.body.ruleset, call.body.overrides))
 
 
 async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.BotList]:

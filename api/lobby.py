@@ -4,18 +4,14 @@ from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
 from api.requests import etag, header, invalid, versions_of
+from api.rules import ruleset_of
 from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, NonceRequest, OpenSeat, SeatRequest, YourSeat
 from domain.commands import Pace, SeatPlan
-from domain.faults import Fault, FaultyRuleset
-from domain.presets import preset_names, ruleset_with
-from domain.ruleset import Ruleset
 from services import games, lobby
 from services.ids import uuid_of
 from services.ports import Principal
 from services.rendering import GameBody, names_at, render_game, render_listed
 from services.tables import Hot, Outcome
-
-_PROTECTED = ("name", "source", "extends")  # what a ruleset is called tells which preset it is
 
 
 async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) -> Answer[GameBody]:
@@ -25,7 +21,14 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     """
     body = call.body
     pace = Pace(body.pace.claim_window_s, body.pace.turn_s, body.pace.bot_delay_ms, body.pace.claims)
-    new = games.NewGame(_rules(body), pace, _seat_plans(body, call.caller), body.visibility, body.spectators)
+    new = games.NewGame(
+        rules=ruleset_of(body.ruleset, body.overrides),
+        pace=pace,
+        seats=_seat_plans(body, call.caller),
+        visibility=body.visibility,
+        spectators=body.spectators,
+        hints=body.hints,
+    )
     hot, outcome = await games.open_game(
         house.tables, house.secrets, house.reservations, call.caller, new, call.request
     )
@@ -112,19 +115,6 @@ async def _shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) ->
 def replay_header(outcome: Outcome) -> dict[str, str]:
     """Marks the answer of a request that was carried out before."""
     return {"idempotency-replayed": "true"} if outcome.replayed else {}
-
-
-def _rules(body: NewGameRequest) -> Ruleset:
-    if body.ruleset not in preset_names():
-        raise invalid("body", "/ruleset", "unknown_ruleset", f"Known are {', '.join(preset_names())}.")
-    for name in _PROTECTED:
-        if name in body.overrides:
-            raise invalid("body", f"/overrides/{name}", "not_overridable", "This belongs to the preset.")
-    try:
-        return ruleset_with(body.ruleset, body.overrides)
-    except FaultyRuleset as error:
-        faults = (Fault(fault.code, f"/overrides{fault.path}", fault.detail) for fault in error.faults)
-        raise FaultyRuleset(tuple(faults)) from None
 
 
 def _seat_plans(body: NewGameRequest, caller: Principal) -> tuple[SeatPlan, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from msgspec import Struct
 from msgspec.structs import fields
 
-from api import about, lobby, log, pages, play, players
+from api import about, history, lobby, log, pages, play, players
 from api.calls import Call, Handler, KeyedCall, NoQuery
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
@@ -169,12 +169,40 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
     ),
     Operation(
+        id="validateMove", tag="Play", method="POST", path=f"{_GAME}/moves/validate", handler=play.validate_move,
+        scope="play", problems=(*_WATCHED, "not_your_decision"),
+    ),
+    Operation(
+        id="getMove", tag="Play", method="GET", path=f"{_GAME}/moves/{{move_id}}", handler=history.get_move,
+        scope="watch", problems=(*_WATCHED, "move_not_found"),
+    ),
+    Operation(
+        id="getHint", tag="Play", method="GET", path=f"{_GAME}/hint", handler=play.get_hint, scope="play",
+        problems=(*_WATCHED, "hints_forbidden"),
+    ),
+    Operation(
+        id="listRounds", tag="Play", method="GET", path=f"{_GAME}/rounds", handler=history.list_rounds, scope="watch",
+        problems=_WATCHED,
+    ),
+    Operation(
+        id="getScores", tag="Play", method="GET", path=f"{_GAME}/scores", handler=history.get_scores, scope="watch",
+        problems=_WATCHED,
+    ),
+    Operation(
         id="listEvents", tag="Log", method="GET", path=f"{_GAME}/events", handler=log.get_events, scope="watch",
         problems=_WATCHED,
     ),
     Operation(
         id="exportGame", tag="Log", method="GET", path=f"{_GAME}/export", handler=log.export_game, scope="watch",
         headers=("Content-Disposition",), media_type="application/x-ndjson", problems=_WATCHED,
+    ),
+    Operation(
+        id="getReplay", tag="Log", method="GET", path=f"{_GAME}/replay", handler=history.get_replay, scope="watch",
+        problems=(*_WATCHED, "game_not_finished"),
+    ),
+    Operation(
+        id="getFairness", tag="Log", method="GET", path=f"{_GAME}/rounds/{{round}}/fairness",
+        handler=history.get_fairness, scope="watch", problems=(*_WATCHED, "round_not_found"),
     ),
     Operation(
         id="streamEvents", tag="Log", method="GET", path=f"{_GAME}/stream", handler=log.stream_events,
@@ -186,6 +214,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="getRuleset", tag="Reference", method="GET", path="/v1/rulesets/{name}", handler=about.get_ruleset,
         problems=("ruleset_not_found",),
+    ),
+    Operation(
+        id="validateRuleset", tag="Reference", method="POST", path="/v1/rulesets/validate",
+        handler=about.validate_ruleset,
     ),
     Operation(id="listBots", tag="Reference", method="GET", path="/v1/bots", handler=about.list_bots),
     Operation(

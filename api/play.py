@@ -4,8 +4,9 @@ from api.calls import Answer, Call, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import replay_header
 from api.paths import game_id_of
-from api.requests import etag, header, prefers_representation, versions_of
-from api.shapes import DecisionList, MoveRequest, MoveResult
+from api.problems import failure_of
+from api.requests import etag, header, invalid, prefers_representation, versions_of
+from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerdict, ViewQuery
 from domain.events import SeatChanged
 from domain.view import View
 from services import games
@@ -13,9 +14,17 @@ from services.rendering import move_id, names_at, render_decisions, render_event
 from services.tables import Hot
 
 
-async def get_view(house: House, call: Call[NoQuery, None]) -> Answer[View | None]:
-    """Shows the table as the caller sees it: everything public, and at their own seat the hand and the decisions."""
+async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | None]:
+    """Shows the table as the caller sees it: everything public, and at their own seat the hand and the decisions.
+
+    With `at_version` it is the table of that moment, as it was seen then from the seat that the caller holds now.
+    """
     hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
+    wanted = call.query.at_version
+    if wanted is not None:
+        if wanted > hot.version:
+            raise invalid("query", "at_version", "beyond_head", f"The game is at version {hot.version}.")
+        hot = _as_it_was(hot, wanted)
     tag = etag(hot.version)
     if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
@@ -61,6 +70,23 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     if wants_view:
         headers["preference-applied"] = "return=representation"
     return Answer(result, headers)
+
+
+async def validate_move(house: House, call: Call[NoQuery, MoveRequest]) -> Answer[MoveVerdict]:
+    """Tells whether a move would be taken now, or why not; nothing happens. The verdict is no promise: games go on."""
+    refused = await games.try_move(
+        house.tables, call.caller, game_id_of(call.path), call.body.decision_id, call.body.move
+    )
+    if refused is None:
+        return Answer(MoveVerdict(legal=True))
+    why = failure_of(refused)
+    return Answer(MoveVerdict(legal=False, code=why.code, reason=why.reason, detail=why.detail, readings=why.readings))
+
+
+async def get_hint(house: House, call: Call[NoQuery, None]) -> Answer[HintList]:
+    """Tells what a bot would answer to each open decision of the caller, from what the caller sees."""
+    hot, items = await games.hints(house.tables, call.caller, game_id_of(call.path))
+    return Answer(HintList(hot.game.game_id, hot.version, items))
 
 
 def _as_it_was(hot: Hot, version: int) -> Hot:

@@ -13,7 +13,7 @@ from api.reasons import REASONS
 from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
-from services.games import NotSeated, NotYourDecision, NotYourGame
+from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame
 from services.ports import Overloaded, Unavailable
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 
@@ -39,11 +39,14 @@ KINDS: dict[str, Kind] = {
     "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
     "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
     "not_your_decision": Kind(403, "Not your decision", "The question is asked to another seat."),
+    "hints_forbidden": Kind(403, "Hints forbidden", "This game is played without hints."),
     "not_your_game": Kind(403, "Not your game", "Only the player who opened the game may do this."),
     "not_found": Kind(404, "Not found", "There is nothing at this path."),
     "game_not_found": Kind(404, "Game not found", "There is no such game, or it is private to others."),
     "player_not_found": Kind(404, "Player not found", "There is no such player, or not any more."),
     "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
+    "move_not_found": Kind(404, "Move not found", "The caller's seat has made no such move in this game."),
+    "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
     "method_not_allowed": Kind(405, "Method not allowed", "This path knows other methods; see the header Allow."),
     "payload_too_large": Kind(413, "Payload too large", "The body is larger than the bound in /v1/meta."),
@@ -56,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "already_started": Kind(409, "Already started", "Seats are taken and games are started only while they wait."),
     "game_not_started": Kind(409, "Game not started", "The game still waits for its start."),
     "game_finished": Kind(409, "Game finished", "The game is over."),
+    "game_not_finished": Kind(409, "Game not finished", "That is shown when the game is over."),
     "not_your_turn": Kind(409, "Not your turn", "That move belongs to the player in turn."),
     "nonce_not_asked": Kind(409, "Nonce not asked", "No nonce of this seat is waited for."),
     "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
@@ -98,6 +102,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     NotSeated: "not_seated",
     NotYourDecision: "not_your_decision",
     NotYourGame: "not_your_game",
+    HintsForbidden: "hints_forbidden",
     OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",

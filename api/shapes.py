@@ -5,9 +5,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from domain.commands import Level, Move, Spectators, Visibility
+from domain.refusals import Reason
 from domain.ruleset import Players
-from domain.state import Status
+from domain.state import Result, Status
 from domain.view import DecisionView, View
+from services.games import Hint
+from services.history import RoundSummary
 from services.projections import Standing
 from services.rendering import EventBody, GameBody
 
@@ -70,6 +73,14 @@ class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
     visibility: Visibility = "public"
     spectators: Spectators = "public"
     pace: NewPace = NewPace()
+    hints: Annotated[bool, Meta(description="whether players may ask what a bot would do")] = True
+
+
+class RulesetRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A preset and what differs from it."""
+
+    ruleset: str
+    overrides: dict[str, Any] = {}
 
 
 class SeatRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -182,6 +193,61 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
         int, Meta(ge=0, le=2**31 - 1, description="the last version already known; Last-Event-ID goes before it")
     ] = 0
     view: Annotated[bool, Meta(description="adds an event `view` after each batch")] = False
+
+
+class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which moment to show."""
+
+    at_version: Annotated[
+        Annotated[int, Meta(ge=1, le=2**31 - 1)] | None, Meta(description="the game's version at that moment")
+    ] = None
+
+
+class MoveVerdict(Struct, frozen=True):
+    """Whether a move is legal. Where it is not: code, reason and detail of the problem that it would be answered with.
+
+    readings: what an ambiguous wild could stand for.
+    """
+
+    legal: bool
+    code: str | None = None
+    reason: Reason | None = None
+    detail: str | None = None
+    readings: tuple[str, ...] = ()
+
+
+class HintList(Struct, frozen=True):
+    """A bot's answer to each open decision of the caller, at one version of the game."""
+
+    game_id: str
+    version: int
+    items: tuple[Hint, ...]
+
+
+class RoundList(Struct, frozen=True):
+    """The rounds of a game, in order."""
+
+    game_id: str
+    version: int
+    items: tuple[RoundSummary, ...]
+
+
+class RoundScore(Struct, frozen=True):
+    """A line of the score sheet, by seat."""
+
+    number: int
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+class ScoreBoard(Struct, frozen=True):
+    """The score sheet. totals: by seat; result: once the game is over."""
+
+    game_id: str
+    version: int
+    totals: tuple[int, ...]
+    rounds: tuple[RoundScore, ...]
+    result: Result | None
 
 
 class DecisionList(Struct, frozen=True):

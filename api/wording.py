@@ -27,6 +27,8 @@ PATH_PARAMETERS: dict[str, Schema] = {
         "schema": {"type": "string", "pattern": "^ply_[0-9a-z]{26}$"},
     },
     "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
+    "move_id": {"description": "the move's id", "schema": {"type": "string", "pattern": "^mov_[0-9a-z]{26}$"}},
+    "round": {"description": "the round's number, from 1", "schema": {"type": "integer", "minimum": 1}},
     "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
 }
 
@@ -86,5 +88,7 @@ EXAMPLES: dict[str, Any] = {
         "pace": {"claim_window_s": 5, "turn_s": 60, "bot_delay_ms": 700},
     },
     "revealNonce": {"nonce": "00112233445566778899aabbccddeeff"},
+    "validateMove": {"decision_id": "play-12-0", "move": {"kind": "discard", "card": "KC"}},
+    "validateRuleset": {"ruleset": "davis", "overrides": {"ace": "both"}},
     "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},
 }

@@ -158,7 +158,10 @@ class LeaveForGood(Struct, frozen=True, tag=True):
 
 
 class OpenGame(Struct, frozen=True, tag=True):
-    """Opens a game. `commitment` is `c_0` of its chain, hex; the chain's seed is kept elsewhere."""
+    """Opens a game. `commitment` is `c_0` of its chain, hex; the chain's seed is kept elsewhere.
+
+    hints: players may ask what a bot would do.
+    """
 
     game_id: str
     rules: Ruleset
@@ -168,6 +171,7 @@ class OpenGame(Struct, frozen=True, tag=True):
     opened_by: str | None = None
     visibility: Visibility = "public"
     spectators: Spectators = "public"
+    hints: bool = True
 
 
 class DealRound(Struct, frozen=True, tag=True):

@@ -29,6 +29,7 @@ class GameOpened(Struct, frozen=True):
     opened_by: str | None
     visibility: Visibility
     spectators: Spectators
+    hints: bool = True
 
 
 class SeatChanged(Struct, frozen=True):

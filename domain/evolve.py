@@ -56,6 +56,7 @@ def _opened(event: e.Event) -> Game:
         opened_by=event.opened_by,
         visibility=event.visibility,
         spectators=event.spectators,
+        hints=event.hints,
         seats=(Seat(),) * event.seat_count,
     )
 

@@ -38,6 +38,7 @@ def open_game(command: OpenGame) -> list[Event]:
         opened_by=command.opened_by,
         visibility=command.visibility,
         spectators=command.spectators,
+        hints=command.hints,
     )
     seats = [
         e.SeatChanged(seat, plan.controller, plan.player_id, plan.level, "opened", plan.nonce_commitment)

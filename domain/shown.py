@@ -18,6 +18,7 @@ class GameOpenedData(Struct, frozen=True):
     pace: Pace
     commitment: str
     seat_count: int
+    hints: bool = True
 
 
 class SeatChangedData(Struct, frozen=True):
@@ -53,7 +54,7 @@ class GameStartedData(Struct, frozen=True):
 
 
 class RoundDealtData(Struct, frozen=True):
-    """A deal; `hand` is the viewer's own."""
+    """A deal; `hand` is the viewer's own. In the replay of a finished game all `hands` and the `stock` are shown."""
 
     number: int
     contract: tuple[Part, ...]
@@ -62,6 +63,8 @@ class RoundDealtData(Struct, frozen=True):
     stock_count: int
     discard_top: Card | None
     hand: Hand | UnsetType = UNSET
+    hands: tuple[Hand, ...] | UnsetType = UNSET
+    stock: tuple[Card, ...] | UnsetType = UNSET
 
 
 class TurnBeganData(Struct, frozen=True):

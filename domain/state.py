@@ -137,6 +137,7 @@ class Game(Struct):
     first_dealer: int | None = None
     round: Round | None = None
     result: Result | None = None
+    hints: bool = True
 
 
 State: TypeAlias = Unopened | Game

@@ -6,6 +6,7 @@ A seat sees its own cards, everybody else sees that cards moved. How an event lo
 from typing import assert_never
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from domain import events as e
 from domain.cards import in_deck_order
@@ -59,7 +60,7 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
     """Shows an event to the seat `viewer`, or to a spectator. Names are filled in by the house."""
     match event:
         case e.GameOpened():
-            return GameOpenedData(event.rules, event.pace, event.commitment, event.seat_count)
+            return GameOpenedData(event.rules, event.pace, event.commitment, event.seat_count, event.hints)
         case e.SeatChanged():
             return SeatChangedData(None, event.player_id, event.controller, event.level, event.reason)
         case e.NoncesAsked(commitments):
@@ -124,6 +125,16 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return GameFinishedData(event.winners, event.totals)
         case _:
             assert_never(event)
+
+
+def open_data(event: e.Event) -> VisibleData:
+    """Shows an event of a finished game with nothing hidden: what the seat concerned has seen, and a deal whole."""
+    if isinstance(event, e.RoundDealt):
+        hands = tuple(map(in_deck_order, event.hands))
+        return replace(_round_dealt(event, None), hands=hands, stock=event.stock)
+    if isinstance(event, e.ShanghaiCalled):
+        return visible_data(event, event.from_seat if event.to_seat is None else event.to_seat)
+    return visible_data(event, getattr(event, "seat", None))
 
 
 def _round_dealt(event: e.RoundDealt, viewer: int | None) -> RoundDealtData:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from domain.bots import choose
 from domain.commands import (
     Answer,
     Move,
@@ -29,6 +30,7 @@ from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
 from domain.state import Game
+from domain.view import view_for
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
@@ -47,6 +49,17 @@ class NotYourGame(Denied):
     """Only the player who opened the game may start it."""
 
 
+class HintsForbidden(Denied):
+    """This game is played without hints."""
+
+
+class Hint(Struct, frozen=True):
+    """What a bot would answer to a decision."""
+
+    decision_id: str
+    move: Move
+
+
 class NewGame(Struct, frozen=True):
     """A game to be opened. `you` in `seats` has become the opener's own plan."""
 
@@ -55,6 +68,7 @@ class NewGame(Struct, frozen=True):
     seats: tuple[SeatPlan, ...]
     visibility: Visibility
     spectators: Spectators
+    hints: bool = True
 
 
 async def open_game(
@@ -81,6 +95,7 @@ async def open_game(
             opened_by=principal.player_id,
             visibility=new.visibility,
             spectators=new.spectators,
+            hints=new.hints,
         )
 
     Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
@@ -179,6 +194,34 @@ async def make_move(
     outcome = await tables.carry_out(game_id, plan, request)
     hot = tables.in_memory(game_id)
     return hot, _own_seat(hot.game, principal), outcome
+
+
+async def try_move(tables: Tables, principal: Principal, game_id: str, decision_id: str, move: Move) -> Refused | None:
+    """Judges a move as `make_move` would, and changes nothing; gives the refusal, or None for a legal move.
+
+    Errors: GameNotFound, NotSeated, NotYourDecision. What the move would bring to light stays hidden.
+    """
+    hot = await known_game(tables, principal, game_id)
+    seat = _own_seat(hot.game, principal)
+    if seat_named(decision_id) not in (None, seat):
+        raise NotYourDecision
+    try:
+        Draft(hot).carry_out(Answer(seat, decision_id, move), "player", new_uuid())
+    except Refused as refused:
+        return refused
+    return None
+
+
+async def hints(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot, tuple[Hint, ...]]:
+    """Tells what a bot of level normal would answer in the player's place; it sees the player's view only."""
+    hot, seat = await watched_game(tables, principal, game_id)
+    if seat is None:
+        raise NotSeated
+    if not hot.game.hints:
+        raise HintsForbidden
+    view = view_for(hot.game, seat)
+    asked = [decision.decision_id for decision in view.decisions]
+    return hot, tuple(Hint(each, choose(view, each, hot.game.rules, "normal")) for each in asked)
 
 
 def _refuse_other_version(draft: Draft, made_for: Versions | None) -> None:

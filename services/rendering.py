@@ -18,7 +18,7 @@ from domain.ruleset import Ruleset
 from domain.shown import SeatChangedData, VisibleData
 from domain.state import Game, Result, Seat, Status
 from domain.view import DecisionView, SeatView, View, decisions_of, view_for
-from domain.visible import kind_of, seat_of, visible_data
+from domain.visible import kind_of, open_data, seat_of, visible_data
 from services.due import deadline_of
 from services.ids import public_id
 from services.ports import Accounts, Actor, Recorded
@@ -129,9 +129,6 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
     """
     event = recorded.event
     hidden = isinstance(event, Passed) and event.seat != viewer
-    data = visible_data(event, viewer)
-    if isinstance(data, SeatChangedData) and data.player_id is not None:
-        data = replace(data, name=names.get(data.player_id, FORMER_PLAYER))
     by_player = recorded.actor == "player" and recorded.round is not None and not hidden
     return EventBody(
         game_id=recorded.game_id,
@@ -142,8 +139,20 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
         seat=seat_of(event, viewer),
         actor="player" if hidden else recorded.actor,
         move_id=move_id(recorded.command_id) if by_player else None,
-        data=data,
+        data=_with_name(visible_data(event, viewer), names),
     )
+
+
+def render_openly(recorded: Recorded, names: Names) -> EventBody:
+    """Shows an event of a finished game with all hands open, and who did what."""
+    seat = getattr(recorded.event, "seat", None)
+    return replace(render_event(recorded, seat, names), seat=seat, data=_with_name(open_data(recorded.event), names))
+
+
+def _with_name(data: VisibleData, names: Names) -> VisibleData:
+    if isinstance(data, SeatChangedData) and data.player_id is not None:
+        return replace(data, name=names.get(data.player_id, FORMER_PLAYER))
+    return data
 
 
 def _named(seats: Iterable[SeatView], names: Names) -> tuple[SeatView, ...]:
