@@ -13,14 +13,16 @@ PORT    ?= 8000
 DATA    ?= data
 RULESET ?= davis
 PLAYERS ?= 4
+SMALL   ?= 100000
+BIG     ?= 10000000
 SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-moves bench-report openapi lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-moves bench-report openapi lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
 
 up: $(VENV)/installed  ## the whole server, embedded: make up [HOST=127.0.0.1] [PORT=8000] [DATA=data]
 	@exec $(PY) -m infra.cli up --host $(HOST) --port $(PORT) --data $(DATA)
@@ -48,6 +50,12 @@ bench: $(VENV)/developing  ## the measurements of the design's goals, on a stack
 
 bench-engine: $(VENV)/developing $(PEERS)/installed  ## the engine's speed beside other engines (fetched once)
 	@exec $(PY) -m tests.bench.engine
+
+bench-store: $(VENV)/developing $(PEERS)/installed  ## the event store's speed beside pgbench and another event store
+	@exec $(PY) -m tests.bench.store
+
+bench-store-big: $(VENV)/developing  ## whether a large log is slower: make bench-store-big [SMALL=100000] [BIG=10000000]
+	@exec $(PY) -m tests.bench.store_big $(SMALL) $(BIG)
 
 bench-moves: $(VENV)/developing  ## moves of people and bots over HTTP, beside a handler that does nothing
 	@exec $(PY) -m tests.bench.moves

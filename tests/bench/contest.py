@@ -27,14 +27,14 @@ class Player(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """Moves per CPU second in each run; why there are none, if there are none."""
+    """How often a second in each run, of games: moves in a CPU second; why there are none, if there are none."""
 
     runs: tuple[float, ...]
     fault: str = ""
 
     @property
     def median(self) -> float:
-        """Moves per second in the middle run."""
+        """The middle run."""
         return statistics.median(self.runs)
 
     @property
@@ -78,12 +78,12 @@ def _one_more(player: Player, speed: Speed, seed: int) -> Speed:
     except OSError as error:
         return Speed((), str(error))
     if ran.returncode:
-        return Speed((), _last_words(ran.stderr))
+        return Speed((), last_words(ran.stderr))
     moves, seconds = ran.stdout.split()[-2:]
     return Speed((*speed.runs, int(moves) / float(seconds)))
 
 
-def _last_words(stderr: str) -> str:
+def last_words(stderr: str) -> str:
     """Gives the line that names the error: Python's is the last one, Node's comes before the stack."""
     lines = [line for line in stderr.splitlines() if line.strip()]
     named = [line for line in lines if "Error:" in line]
