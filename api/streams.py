@@ -164,7 +164,7 @@ async def story(
                     patience_s = streams.heartbeat_s
                 except Unavailable:
                     patience_s = min(RECHECK_S, streams.heartbeat_s)
-                if sent >= hot.version and is_over(hot.game):
+                if sent >= hot.version >= known and is_over(hot.game):
                     yield _bye(Bye("game_over"))
                     return
                 if streams.is_draining or streams.is_dismissed(news):

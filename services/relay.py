@@ -29,7 +29,8 @@ POINTERS = (TYPE_NUMBERS[RoundDealt], TYPE_NUMBERS[StockRenewed])
 
 BATCH = 2_000
 REPLAYED_S = 60  # what the bus may have lost when its connection was lost
-HOT_S = 0.025  # so long after an event or a poke the log is read every millisecond
+SPIN_S = 0.003  # so long after an event or a poke the log is read again and again: others often follow
+HOT_S = 0.025  # so long after it the log is read every millisecond
 HOT_PAUSE_S = 0.001
 IDLE_PAUSE_S = 0.05  # without a poke
 SAVE_S = 0.2
@@ -127,15 +128,14 @@ class Relay:
 
     async def _run_on_this_bus(self) -> None:
         """Relays until the bus is lost. While a batch is published the next one is read."""
-        hot_until = 0.0
+        news_at = 0.0
         reading = asyncio.create_task(self._log.batch(self._read, BATCH))
         try:
             while True:
                 self._beat()
                 entries = await reading
-                now = time.monotonic()
-                if entries or await self._log.poked(HOT_PAUSE_S if now < hot_until else IDLE_PAUSE_S):
-                    hot_until = now + HOT_S
+                if entries or await self._is_poked(time.monotonic() - news_at):
+                    news_at = time.monotonic()
                 read = _position(entries[-1]) if entries else self._read
                 reading = asyncio.create_task(self._log.batch(read, BATCH))
                 if entries and not await self._is_published(entries):
@@ -144,6 +144,10 @@ class Relay:
                 await self._save()
         finally:
             reading.cancel()
+
+    async def _is_poked(self, quiet_s: float) -> bool:
+        """Waits for a poke, not at all right after an event, and the longer the quieter it has been."""
+        return quiet_s > SPIN_S and await self._log.poked(HOT_PAUSE_S if quiet_s < HOT_S else IDLE_PAUSE_S)
 
     async def _is_published(self, entries: Sequence[LogEntry]) -> bool:
         try:
