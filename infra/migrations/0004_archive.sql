@@ -119,5 +119,18 @@ BEGIN
 END
 $$;
 
+-- Nothing is written any more to a month that was taken out: its rows would go to the default partition.
+CREATE FUNCTION refuse_archived() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF EXISTS (SELECT FROM archived_month WHERE NEW.game_id >= first_id AND NEW.game_id < end_id) THEN
+        RAISE EXCEPTION 'game % belongs to a month that was archived', NEW.game_id;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER refuse_archived BEFORE INSERT ON event_default FOR EACH ROW EXECUTE FUNCTION refuse_archived();
+
 REVOKE ALL ON FUNCTION detach_month, drop_month, make_month, attach_month FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION detach_month, drop_month, make_month, attach_month TO shanghai_operator;

@@ -31,12 +31,15 @@ UNION ALL
 SELECT format('grant %s %s to %s', relname, string_agg(privilege_type, ' ' ORDER BY privilege_type), grantee::regrole)
 FROM mine, aclexplode(relacl) WHERE grantee <> relowner GROUP BY relname, grantee
 UNION ALL
-SELECT format('function %s(%s) %s', proname, pg_get_function_arguments(oid), md5(coalesce(prosrc, '')))
+SELECT format('function %s(%s) %s%s%s', proname, pg_get_function_arguments(oid), md5(coalesce(prosrc, '')),
+    CASE WHEN prosecdef THEN ' as owner' END, ' set ' || array_to_string(proconfig, ' '))
 FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 UNION ALL
 SELECT format('grant %s execute to %s', proname, CASE grantee WHEN 0 THEN 'public' ELSE grantee::regrole::text END)
 FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
 WHERE pronamespace = 'public'::regnamespace AND grantee <> proowner
+UNION ALL
+SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 UNION ALL
 SELECT format('partition %s of %s', inhrelid::regclass, inhparent::regclass)
 FROM pg_inherits JOIN mine ON mine.oid = inhrelid WHERE relkind = 'r'

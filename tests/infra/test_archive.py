@@ -118,6 +118,18 @@ async def test_a_restored_month_is_the_same_row_by_row(
     assert [await services.lobby.results(player, 100) for player in PEOPLE] == results
 
 
+async def test_nothing_is_written_any_more_to_a_month_that_was_taken_out(
+    settings: Settings, services: Services, owner: asyncpg.Connection, month: list[str], tmp_path: Path
+) -> None:
+    """Also not by a request that was sent in that month and is repeated now."""
+    manifest = await archive(settings.database_url, MONTH, tmp_path)
+    with pytest.raises(asyncpg.RaiseError, match="belongs to a month that was archived"):
+        await write(services, game_of(2026, 3), seed=1)
+    await restore(settings.database_url, manifest)
+    await write(services, game_of(2026, 3), seed=1)
+    assert await owner.fetchval("SELECT count(*) FROM event_default") == 0
+
+
 async def test_a_restored_month_can_be_archived_again_and_looks_as_if_it_had_never_left(
     settings: Settings, owner: asyncpg.Connection, month: list[str], tmp_path: Path
 ) -> None:
