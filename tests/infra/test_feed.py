@@ -1,0 +1,131 @@
+"""An API process's streams over a real log, relay and bus: whatever the bus lost, they tell every version, in order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import asyncpg
+import msgspec
+import pytest
+
+from api.app import opened_house
+from api.house import House
+from api.streams import story
+from domain.commands import Pace, SeatPlan
+from domain.presets import preset
+from infra.settings import Settings
+from infra.wiring import Services, open_services
+from services.games import NewGame, open_game, start_game
+from services.ids import new_uuid, public_id
+from services.ports import KeyedRequest, Principal
+from services.tables import Tables
+from services.tending import tend
+from tests.engines import eventually
+from tests.infra.telling import redis, relaying
+
+pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
+
+ANNA = Principal(public_id("ply", new_uuid()), "Anna", ("play",))
+
+
+@pytest.fixture
+def settings(own_settings: Settings) -> Settings:
+    """The bus keeps as little as it may."""
+    return msgspec.structs.replace(own_settings, bus_maxlen=100)
+
+
+@pytest.fixture
+async def services(settings: Settings) -> AsyncIterator[Services]:
+    await redis(settings, "FLUSHALL")
+    async with open_services(settings) as services:
+        yield services
+
+
+@pytest.fixture
+async def house(services: Services, settings: Settings) -> AsyncIterator[House]:
+    async with opened_house(services, settings) as house:
+        yield house
+
+
+@pytest.fixture
+async def game_id(services: Services) -> str:
+    """A game of bots in another process; its first round waits to be dealt."""
+    new = NewGame(
+        rules=preset("davis"),
+        pace=Pace(bot_delay_ms=0),
+        seats=(SeatPlan("bot", None, "easy"),) * 2,
+        visibility="public",
+        spectators="public",
+    )
+    tables, key = Tables(services.log), KeyedRequest(ANNA.player_id, "open", str(new_uuid()), b"")
+    hot, _ = await open_game(tables, services.secrets, services.reservations, ANNA, new, key)
+    await start_game(tables, ANNA, hot.game.game_id, key)
+    return hot.game.game_id
+
+
+async def play(services: Services, game_id: str, events: int) -> int:
+    """Plays on as a worker does, at least so many events; gives the game's version."""
+    tables = Tables(services.log)
+    until = (await tables.fresh(game_id)).version + events
+    while (version := (await tables.fresh(game_id)).version) < until:
+        await tend(tables, services.secrets, game_id, now=services.work.now)
+    return version
+
+
+async def told(house: House, game_id: str, after: int, upto: int) -> list[int]:
+    """Reads a stream up to a version; gives the versions that it told."""
+    versions: list[int] = []
+    async with asyncio.timeout(10), aclosing(story(house, ANNA, game_id, after, with_view=False)) as chunks:
+        async for chunk in chunks:
+            lines = chunk.decode().splitlines()
+            versions += [int(line.removeprefix("id: ")) for line in lines if line.startswith("id: ")]
+            if versions and versions[-1] >= upto:
+                return versions
+    raise AssertionError(f"the stream ended at {versions[-1:]}")
+
+
+async def test_what_the_bus_has_cut_off_is_read_from_the_log(
+    house: House, services: Services, settings: Settings, game_id: str
+) -> None:
+    async with relaying(settings):
+        before = await play(services, game_id, 10)
+        reading = asyncio.create_task(told(house, game_id, before, before + 250))
+        await eventually(lambda: _is_read(settings))
+        await redis(settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # the reader comes back later
+        head = await play(services, game_id, 250)
+        [key] = await redis(settings, "KEYS", "es:*")
+        await eventually(lambda: _is_shorter(settings, key.decode(), head - before))
+        versions = await reading
+    assert versions == list(range(before + 1, versions[-1] + 1))
+
+
+async def test_an_old_id_is_taken_up_from_the_log_though_the_bus_is_empty(
+    house: House, services: Services, settings: Settings, game_id: str
+) -> None:
+    async with relaying(settings):
+        head = await play(services, game_id, 50)
+    await redis(settings, "FLUSHALL")
+    assert await told(house, game_id, 0, head) == list(range(1, head + 1))
+    assert await told(house, game_id, 3, head) == list(range(4, head + 1))
+
+
+async def test_a_last_event_that_the_bus_never_told_is_late_but_told(
+    house: House, services: Services, settings: Settings, game_id: str, owner: asyncpg.Connection
+) -> None:
+    before = await play(services, game_id, 10)
+    reading = asyncio.create_task(told(house, game_id, before, before + 1))
+    await eventually(lambda: _is_watched(house))
+    head = await play(services, game_id, 1)  # no relay is there
+    assert (await asyncio.wait_for(reading, 3))[-1] <= head
+
+
+async def _is_read(settings: Settings) -> bool:
+    return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
+
+
+async def _is_shorter(settings: Settings, key: str, count: int) -> bool:
+    return bool(await redis(settings, "XLEN", key) < count)
+
+
+async def _is_watched(house: House) -> bool:
+    return house.streams.count == 1
