@@ -24,6 +24,18 @@ def test_each_engine_can_have_its_own_address() -> None:
     assert settings.bus_url == ENOUGH["SHANGHAI_REDIS_URL"]
 
 
+def test_projector_and_operator_can_have_logins_of_their_own() -> None:
+    own = {
+        "SHANGHAI_PROJECTOR_DATABASE_URL": "postgresql://boris@db",
+        "SHANGHAI_OPERATOR_DATABASE_URL": "postgresql://c@db",
+    }
+    assert read_settings(ENOUGH).projector_database_url == ENOUGH["SHANGHAI_DATABASE_URL"]
+    assert read_settings({**ENOUGH, **own}).projector_database_url == "postgresql://boris@db"
+    assert read_database_url(ENOUGH, of="operator") == ENOUGH["SHANGHAI_DATABASE_URL"]
+    assert read_database_url({**ENOUGH, **own}, of="operator") == "postgresql://c@db"
+    assert "boris" not in repr(read_settings({**ENOUGH, **own}))
+
+
 def test_a_unix_socket_is_spelled_for_celery_too() -> None:
     settings = read_settings({**ENOUGH, "SHANGHAI_REDIS_URL": "unix:///run/redis.sock?db=2"})
     assert settings.bus_url == "unix:///run/redis.sock?db=2"

@@ -363,17 +363,24 @@ async def watched(settings: Settings) -> AsyncIterator[dict[str, float]]:
         assert all(isinstance(one, asyncio.CancelledError) for one in done), done
 
 
-def test_the_commands_say_in_a_line_what_they_did_or_why_not(settings: Settings, tmp_path: Path) -> None:
+async def test_the_commands_say_in_a_line_what_they_did_or_why_not(
+    settings: Settings, owner: asyncpg.Connection, month: list[str], tmp_path: Path
+) -> None:
     variables = {"SHANGHAI_OPERATOR_DATABASE_URL": settings.database_url, "SHANGHAI_DATABASE_URL": "postgresql:///none"}
 
-    def shanghai(*arguments: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "infra.cli", *arguments]
-        ran = subprocess.run(
-            command, env=environment(variables), capture_output=True, text=True, timeout=60, check=False
+    async def shanghai(*arguments: str | Path) -> tuple[int, str]:
+        command = [sys.executable, "-m", "infra.cli", *map(str, arguments)]
+        ran = await asyncio.to_thread(
+            subprocess.run, command, env=environment(variables), capture_output=True, text=True, timeout=60, check=False
         )
         return ran.returncode, ran.stdout + ran.stderr
 
-    assert shanghai("archive", "2026-02", "--to", str(tmp_path)) == (1, "shanghai: the log has no month 2026-02\n")
-    code, said = shanghai("restore", str(tmp_path / "events-2026-02.json"))
-    assert (code, said.count("\n")) == (1, 1)
-    assert "cannot be read" in said
+    before, manifest = await owner.fetch(ALL), tmp_path / f"events-{MONTH}.json"
+    assert await shanghai("archive", "2026-02", "--to", tmp_path) == (1, "shanghai: the log has no month 2026-02\n")
+    code, said = await shanghai("archive", MONTH, "--to", tmp_path)
+    assert (code, said.splitlines()[1:]) == (0, [f"archived {manifest}"])
+    code, said = await shanghai("restore", manifest)
+    assert (code, "restored" in said) == (0, True)
+    assert await owner.fetch(ALL) == before
+    code, said = await shanghai("restore", tmp_path / "events-2026-02.json")
+    assert (code, said.count("\n"), "cannot be read" in said) == (1, 1, True)
