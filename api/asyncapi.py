@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -78,9 +79,21 @@ def _reached(refs: Iterable[str], components: Components) -> Schema:
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = components.schemas[name]
+            found[name] = _without_mapping(components.schemas[name])
             waiting += re.findall(r"#/components/schemas/(\w+)", msgspec.json.encode(found[name]).decode())
     return dict(sorted(found.items()))
+
+
+def _without_mapping(schema: Any) -> Any:
+    """Gives a schema with each discriminator as AsyncAPI has it: the name of the tag; constants tell the rest."""
+    if isinstance(schema, list):
+        return [_without_mapping(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: below["propertyName"] if name == "discriminator" else _without_mapping(below)
+        for name, below in schema.items()
+    }
 
 
 def _name_in(ref: str) -> str:

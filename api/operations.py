@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from msgspec import Struct
 from msgspec.structs import fields
 
-from api import about, history, lobby, log, pages, play, players
-from api.calls import Call, Handler, KeyedCall, NoQuery
+from api import about, history, lobby, log, pages, play, players, seats
+from api.calls import Call, Handler, KeyedCall
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Reference", "Health"]
@@ -68,7 +68,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         types = self.types
         body = ("malformed_json", "payload_too_large", "unsupported_media_type")
         return (
-            *(("invalid_request",) if types.body or types.has_query else ()),
+            "invalid_request",  # an unknown parameter at least
             *(body if types.body else ()),
             *(("idempotency_key_required", "idempotency_key_reused") if types.is_keyed else ()),
             *(("unauthenticated", "insufficient_scope") if types.has_caller else ()),
@@ -97,19 +97,26 @@ class Types(Struct, frozen=True):
         """Tells whether nothing at all may be sent."""
         return self.body is not None and not any(field.required for field in fields(self.body))
 
-    @property
-    def has_query(self) -> bool:
-        """Tells whether the operation has query parameters."""
-        return self.query is not NoQuery
-
 
 def _members(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if NoneType in get_args(annotation) else (annotation,)
 
 
 _GAME = "/v1/games/{game_id}"
+_SEAT = f"{_GAME}/seats/{{seat}}"
+_REPEATED = ("ETag", "Idempotency-Replayed")
 _WATCHED = ("game_not_found", "not_seated")
 _WRITING = ("busy", "overloaded")
+_SEATING = (*_WATCHED, "seat_not_found", "not_your_decision", "already_started", *_WRITING)
+_LEAVING = (
+    *_WATCHED,
+    "seat_not_found",
+    "not_your_decision",
+    "game_not_started",
+    "game_finished",
+    "seat_not_held",
+    *_WRITING,
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -145,6 +152,56 @@ OPERATIONS: tuple[Operation, ...] = (
         id="takeSeat", tag="Games", method="PUT", path=f"{_GAME}/seats/{{seat}}", handler=lobby.take_seat,
         scope="play", headers=("ETag",),
         problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", *_WRITING),
+    ),
+    Operation(
+        id="leaveSeat", tag="Games", method="DELETE", path=_SEAT, handler=seats.leave_seat, scope="play",
+        headers=("ETag",), problems=_SEATING,
+    ),
+    Operation(
+        id="seatBot", tag="Games", method="PUT", path=f"{_SEAT}/bot", handler=seats.seat_bot, scope="play",
+        headers=("ETag",), problems=(*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held"),
+    ),
+    Operation(
+        id="removeBot", tag="Games", method="DELETE", path=f"{_SEAT}/bot", handler=seats.remove_bot, scope="play",
+        headers=("ETag",), problems=(*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held"),
+    ),
+    Operation(
+        id="abandonSeat", tag="Games", method="POST", path=f"{_SEAT}/abandon", handler=seats.abandon_seat,
+        scope="play", headers=_REPEATED, problems=_LEAVING,
+    ),
+    Operation(
+        id="reclaimSeat", tag="Games", method="POST", path=f"{_SEAT}/reclaim", handler=seats.reclaim_seat,
+        scope="play", headers=_REPEATED, problems=_LEAVING,
+    ),
+    Operation(
+        id="handOver", tag="Games", method="POST", path=f"{_SEAT}/handover", handler=seats.hand_over,
+        scope="play", headers=_REPEATED, problems=(*_LEAVING, "seat_taken", "player_not_found"),
+    ),
+    Operation(
+        id="cancelGame", tag="Games", method="POST", path=f"{_GAME}/cancel", handler=seats.cancel_game, scope="play",
+        headers=_REPEATED, problems=("game_not_found", "not_your_game", "already_started", *_WRITING),
+    ),
+    Operation(
+        id="rematch", tag="Games", method="POST", path=f"{_GAME}/rematch", handler=seats.rematch, scope="play",
+        status=201, headers=("Location", *_REPEATED),
+        problems=("game_not_found", "not_seated", "game_not_finished", *_WRITING),
+    ),
+    Operation(
+        id="createInvite", tag="Games", method="POST", path=f"{_GAME}/invites", handler=seats.create_invite,
+        scope="play", status=201, headers=("Location",),
+        problems=("game_not_found", "not_seated", "not_your_decision"),
+    ),
+    Operation(
+        id="getInvite", tag="Games", method="GET", path="/v1/invites/{code}", handler=seats.get_invite, scope="watch",
+        problems=("invite_not_found", "invite_expired"),
+    ),
+    Operation(
+        id="acceptInvite", tag="Games", method="POST", path="/v1/invites/{code}/accept", handler=seats.accept_invite,
+        scope="play", headers=_REPEATED,
+        problems=(
+            "invite_not_found", "invite_expired", "game_full", "seat_not_found", "seat_taken", "already_started",
+            "game_not_started", "game_finished", "seat_not_held", *_WRITING,
+        ),
     ),
     Operation(
         id="revealNonce", tag="Games", method="POST", path=f"{_GAME}/seats/{{seat}}/nonce", handler=lobby.reveal_nonce,

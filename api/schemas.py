@@ -79,11 +79,10 @@ class Components:
         schema = self.of(member, is_closed=is_closed)
         if NoneType not in args:
             return schema
-        if "$ref" in schema:
+        if "$ref" in schema or "enum" in schema:
             return {"oneOf": [schema, {"type": "null"}]}
-        for listed in ("enum", "x-extensible-enum"):
-            if listed in schema:
-                schema[listed] = [*schema[listed], None]
+        if listed := schema.get("x-extensible-enum"):
+            schema["x-extensible-enum"] = [*listed, None]
         return schema | {"type": [schema["type"], "null"]}
 
     def _struct(self, type_: type[Struct]) -> Schema:

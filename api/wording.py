@@ -27,6 +27,7 @@ PATH_PARAMETERS: dict[str, Schema] = {
         "schema": {"type": "string", "pattern": "^ply_[0-9a-z]{26}$"},
     },
     "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
+    "code": {"description": "the invite's code", "schema": {"type": "string"}},
     "move_id": {"description": "the move's id", "schema": {"type": "string", "pattern": "^mov_[0-9a-z]{26}$"}},
     "round": {"description": "the round's number, from 1", "schema": {"type": "integer", "minimum": 1}},
     "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
@@ -64,7 +65,6 @@ ANSWER_HEADERS: dict[str, str] = {
     "RateLimit-Policy": "the quota and its window in seconds",
     "Retry-After": "seconds after which the request may be sent again",
     "WWW-Authenticate": "`Bearer`",
-    "Allow": "the methods of this path",
 }
 
 SUCCESSES = {200: "Done.", 201: "Made.", 204: "Done; there is nothing to show."}
@@ -88,6 +88,9 @@ EXAMPLES: dict[str, Any] = {
         "pace": {"claim_window_s": 5, "turn_s": 60, "bot_delay_ms": 700},
     },
     "revealNonce": {"nonce": "00112233445566778899aabbccddeeff"},
+    "seatBot": {"level": "normal"},
+    "handOver": {"player_id": "ply_00000000000000000000000000"},
+    "createInvite": {"valid_s": 3600},
     "validateMove": {"decision_id": "play-12-0", "move": {"kind": "discard", "card": "KC"}},
     "validateRuleset": {"ruleset": "davis", "overrides": {"ace": "both"}},
     "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},

@@ -46,7 +46,7 @@ def test_the_streams_document_is_whole() -> None:
             place: Any = streams
             for step in ref.removeprefix("#/").split("/"):
                 place = place[step]
-    assert streams["components"]["schemas"] == {name: SCHEMAS[name] for name in streams["components"]["schemas"]}
+    assert streams["components"]["schemas"].keys() <= SCHEMAS.keys()
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
@@ -54,8 +54,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
     defined = {
         f"#/components/{kind}/{name}" for kind in ("schemas", "headers") for name in DOCUMENT["components"][kind]
     }
-    assert used <= defined
-    assert defined - used <= {"#/components/headers/Allow"}
+    assert used == defined
 
 
 def test_every_operation_has_its_id_one_tag_and_its_words() -> None:
