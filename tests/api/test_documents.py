@@ -15,7 +15,7 @@ from api.reasons import REASONS
 from domain.commands import Move
 from domain.refusals import Reason, RuleBroken
 from domain.visible import KINDS as EVENT_KINDS
-from tests.api.world import Json, Player, World, asked, dealt_game
+from tests.api.world import Json, Player, World, asked, dealt_game, new_world, players
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = document()
@@ -143,6 +143,13 @@ async def test_readiness_tells_who_is_missing(world: World, stranger: Player) ->
     ready = await stranger.call("GET", "/health/ready")
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
     assert ready.json()["processes"] == {"worker": True, "relay": False, "clock": True, "projector": True}
+
+
+async def test_readiness_tells_when_the_relay_is_late() -> None:
+    for lag_s, status in ((0.5, "ok"), (3.0, "degraded")):
+        async with players(new_world(lag_s=lag_s), "") as [stranger]:
+            ready = await stranger.sent("GET", "/health/ready")
+        assert (ready["status"], ready["relay_lag_s"]) == (status, lag_s)
 
 
 def nodes(value: Any) -> Iterator[Json]:

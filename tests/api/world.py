@@ -51,7 +51,7 @@ class World:
         return self.log.now()
 
 
-def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float = SLOW_S) -> World:
+def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float = SLOW_S, lag_s: float = 0.0) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     tables = Tables(log)
@@ -66,7 +66,7 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float =
 
     async def relay_lag() -> Lag:
         await log.games_before(None, 1)  # where the log is away, so is this
-        return Lag(0.0, is_held_back=False)
+        return Lag(lag_s, is_held_back=False)
 
     house = House(
         tables=tables,
