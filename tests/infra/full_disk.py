@@ -1,6 +1,6 @@
 """An API on a Postgres whose disk is full: run in a mount namespace of its own by test_full_disk.py.
 
-Twice the disk fills up while games are opened: at first a table cannot grow, then the server cannot write ahead and
+Twice the disk fills up while games are started: at first a table cannot grow, then the server cannot write ahead and
 dies. Each time the API says so, goes on reading where the server still lives, and after some room was made takes the
 very same requests. Fails by an assertion.
 """
@@ -26,16 +26,17 @@ from infra.embedded.postgres import start_postgres
 from infra.migrations import migrate
 from infra.settings import Settings, read_settings
 from infra.wiring import open_services
+from services.ids import public_id
 from tests.api.world import Player
 
 DISK = "96m"
-ROOM = 256 << 10  # bytes that are left, so that some games still find their place
+ROOM = 32 << 10  # bytes that are left
 REFUSED = 5  # so many requests are refused before there is room again
-AT_MOST = 3_000  # games that find their place
+GAMES = 200  # more than find their place
 WAL = {"max_wal_size": "32MB", "min_wal_size": "32MB"}
-SEATS = [{"controller": "you"}, {"controller": "bot", "level": "easy"}, {"controller": "open"}]
+SEATS = [{"controller": "you"}, {"controller": "bot", "level": "easy"}, {"controller": "bot", "level": "easy"}]
 AT_ONCE_S = 5  # what refusals together take where the server says why; what has no answer is sent again for longer
-EVENTS = 4  # of a game that was opened so
+EVENTS = {"waiting": 4, "playing": 5}
 
 
 @contextmanager
@@ -63,38 +64,36 @@ def ballast(folder: Path) -> Iterator[None]:
         path.unlink()
 
 
-class Opened(Struct):
-    """What became of requests to open a game: their answers, by key, and the keys of those that were refused."""
+class Started(Struct):
+    """What became of requests to start games: answers, and the games whose start was refused."""
 
+    waiting: list[str]
     answers: dict[str, Any] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
 
-    async def open(self, anna: Player, key: str) -> None:
-        """Sends a request, which succeeds or is refused in good order."""
-        response = await anna.call("POST", "/v1/games", {"ruleset": "davis", "seats": SEATS}, idempotency_key=key)
-        if response.status_code == 201:
-            self.answers[key] = response.json()
+    async def start(self, anna: Player, game_id: str) -> None:
+        """Sends a request, which succeeds or is refused in good order; a game has its own key."""
+        response = await anna.call("POST", f"/v1/games/{game_id}/start", idempotency_key=game_id)
+        if response.status_code == 200:
+            self.answers[game_id] = response.json()
             return
         assert (response.status_code, response.json()["code"]) == (503, "unavailable"), response.text
         assert int(response.headers["retry-after"]) > 0
-        self.refused.append(key)
+        self.refused.append(game_id)
 
-    async def open_until_refused(self, anna: Player) -> None:
-        """Opens games until some were refused."""
+    async def start_until_refused(self, anna: Player) -> None:
+        """Starts games until some were refused."""
         while len(self.refused) < REFUSED:
-            assert len(self.answers) < AT_MOST
-            await self.open(anna, f"key-{len(self.answers)}-{len(self.refused)}")
+            await self.start(anna, self.waiting.pop())
 
     async def repeat(self, anna: Player) -> None:
-        """Sends the refused ones again, which succeed now, and the others, which are answered as before."""
+        """Sends the refused ones again, which succeed now, and some others, which are answered as before."""
         again, self.refused = self.refused, []
-        for key in again:
-            await self.open(anna, key)
+        for game_id in again:
+            await self.start(anna, game_id)
         assert not self.refused
-        known = Opened()
-        for key in [*self.answers][-2 * REFUSED :]:
-            await known.open(anna, key)
-            assert known.answers[key] == self.answers[key]
+        for game_id, answer in [*self.answers.items()][-2 * REFUSED :]:
+            assert await anna.sent("POST", f"/v1/games/{game_id}/start", idempotency_key=game_id) == answer
 
 
 @asynccontextmanager
@@ -107,31 +106,33 @@ async def served(settings: Settings) -> AsyncIterator[Player]:
 
 
 async def main(folder: Path) -> None:
-    data, opened = folder / "disk/postgres", Opened()
+    data = folder / "disk/postgres"
     server = start_postgres(data, folder, settings=WAL)
     await migrate(server.url)
     variables = {"DATABASE_URL": server.url, "REDIS_URL": "unix:///nowhere", "SECRET_KEY": "00" * 32}
     settings = read_settings({f"SHANGHAI_{name}": value for name, value in variables.items()})
     async with served(settings) as anna:
+        games = [await anna.sent("POST", "/v1/games", {"ruleset": "davis", "seats": SEATS}) for _ in range(GAMES)]
+        started = Started([game["game_id"] for game in games])
         with ballast(folder):
             began = time.monotonic()
-            await opened.open_until_refused(anna)
+            await started.start_until_refused(anna)
             assert time.monotonic() - began < AT_ONCE_S
             assert "could not extend file" in server.log.read_text()
             assert server.process.poll() is None
-            for game in [*opened.answers.values()][-REFUSED:]:
+            for game in [*started.answers.values()][-REFUSED:]:
                 assert await anna.sent("GET", f"/v1/games/{game['game_id']}") == game
-        await opened.repeat(anna)
+        await started.repeat(anna)
 
         with ballast(folder):
             await _use_up_the_wal(server.url)
-            await opened.open_until_refused(anna)
+            await started.start_until_refused(anna)
             assert "PANIC:  could not write" in server.log.read_text()
         server.stop()
         server = start_postgres(data, folder, settings=WAL)
-        await opened.repeat(anna)
+        await started.repeat(anna)
     try:
-        await _compare(server.url, opened)
+        await _compare(server.url, started)
     finally:
         server.stop()
 
@@ -148,17 +149,19 @@ async def _use_up_the_wal(url: str) -> None:
         print(f"{type(lost).__name__}: {lost}")  # noqa: T201  shown where the test fails
 
 
-async def _compare(url: str, opened: Opened) -> None:
-    """Asserts that every game that was answered is whole in the log, and that nothing else is there."""
+async def _compare(url: str, started: Started) -> None:
+    """Asserts that every start that was answered is whole in the log, and that nothing else is there."""
     connection = await asyncpg.connect(url)
-    games = await connection.fetch(
-        "SELECT count(*), max(version), count(DISTINCT command_id) FROM event GROUP BY game_id"
-    )
-    [[works]] = await connection.fetch("SELECT count(DISTINCT game_id) FROM work")
+    games = await connection.fetch("SELECT game_id, count(*), max(version) FROM event GROUP BY game_id")
+    receipts = await connection.fetch("SELECT key, last_version FROM idempotency")
+    works = await connection.fetch("SELECT game_id, max(version) FROM work GROUP BY game_id")
     await connection.close()
-    assert {tuple(game) for game in games} == {(EVENTS, EVENTS, 1)}
-    assert len(games) == works == len(opened.answers)
-    print(f"{len(games)} games")  # noqa: T201
+    heads = dict.fromkeys(started.waiting, EVENTS["waiting"]) | dict.fromkeys(started.answers, EVENTS["playing"])
+    assert {public_id("gam", game): (count, head) for game, count, head in games} == {
+        game: (head, head) for game, head in heads.items()
+    }
+    assert {public_id("gam", game): head for game, head in works} == heads
+    assert dict(map(tuple, receipts)) == dict.fromkeys(started.answers, EVENTS["playing"])
 
 
 if __name__ == "__main__":
