@@ -5,7 +5,8 @@ import time
 from uuid import UUID
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_VALUE = {letter: value for value, letter in enumerate(_ALPHABET)}
+_LETTERS = frozenset(_ALPHABET)
+_DIGITS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # of the same values, as int() reads them
 _LENGTH = 26
 _PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
 _SHIFTS = range(120, -10, -10)  # of the ten bits that a pair of letters holds
@@ -30,9 +31,7 @@ def public_id(prefix: str, uuid: UUID) -> str:
 def uuid_of(prefix: str, text: str) -> UUID | None:
     """Reads a public id; None for anything that `public_id` would not have written with this prefix."""
     head, _, letters = text.partition("_")
-    if head != prefix or len(letters) != _LENGTH or not set(letters) <= _VALUE.keys():
+    if head != prefix or len(letters) != _LENGTH or not _LETTERS.issuperset(letters):
         return None
-    value = 0
-    for letter in letters:
-        value = value << 5 | _VALUE[letter]
+    value = int(letters.translate(_DIGITS), 32)
     return UUID(int=value) if value < 1 << 128 else None
