@@ -23,6 +23,9 @@ FROM mine JOIN pg_attribute ON attrelid = mine.oid
     LEFT JOIN pg_attrdef ON adrelid = mine.oid AND adnum = attnum
 WHERE relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped
 UNION ALL
+SELECT format('type %s.%s %s', relname, attname, format_type(atttypid, atttypmod))
+FROM mine JOIN pg_attribute ON attrelid = mine.oid WHERE relkind = 'c'
+UNION ALL
 SELECT 'constraint ' || relname || ' ' || pg_get_constraintdef(pg_constraint.oid)
 FROM mine JOIN pg_constraint ON conrelid = mine.oid WHERE contype <> 'n'
 UNION ALL
