@@ -54,16 +54,17 @@ class Poke:
 
     async def _send(self) -> None:
         self._is_wanted = False
-        with contextlib.suppress(*LOST_AT_FIRST):
-            if self._connection is None or self._connection.is_closed():
-                self._connection = await asyncpg.connect(
-                    self._url,
-                    timeout=1,
-                    command_timeout=1,
-                    server_settings={
-                        **SESSION,
-                        "application_name": "shanghai poke",
-                        "synchronous_commit": "off",  # a poke need not survive a crash
-                    },
-                )
-            await self._connection.execute(_POKE)
+        for _ in range(2):  # a dead connection is found out by using it
+            with contextlib.suppress(*LOST_AT_FIRST):
+                if self._connection is None or self._connection.is_closed():
+                    self._connection = await self._connect()
+                await self._connection.execute(_POKE)
+                return
+
+    async def _connect(self) -> asyncpg.Connection:
+        settings = {
+            **SESSION,
+            "application_name": "shanghai poke",
+            "synchronous_commit": "off",  # a poke need not survive a crash
+        }
+        return await asyncpg.connect(self._url, timeout=1, command_timeout=1, server_settings=settings)

@@ -379,9 +379,7 @@ def relay_process(
         "SHANGHAI_REDIS_URL": settings.bus_url,
         "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], env=environment(variables)
-    )
+    process = subprocess.Popen([sys.executable, "-m", module, *arguments], env=environment(variables))
     try:
         yield process
     finally:
