@@ -42,6 +42,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         secrets=services.secrets,
         accounts=services.accounts,
         reservations=services.reservations,
+        invites=services.invites,
         lobby=services.lobby,
         feed=feed,
         guests=guests,

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from api.streams import Streams
 from services.feed import Feed
 from services.identity import who_is
+from services.invites import Invites
 from services.lag import Lag
 from services.limits import Limit
 from services.lobby import Lobby
@@ -57,6 +58,7 @@ class House:
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
+    invites: Invites
     lobby: Lobby
     feed: Feed
     guests: Limit

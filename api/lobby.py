@@ -32,7 +32,7 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     hot, outcome = await games.open_game(
         house.tables, house.secrets, house.reservations, call.caller, new, call.request
     )
-    answer = await _shown(house, call.caller, hot, outcome)
+    answer = await shown(house, call.caller, hot, outcome)
     answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
     return answer
 
@@ -71,7 +71,7 @@ async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answe
     game_id = game_id_of(call.path)
     made_for = versions_of(header(call.headers, b"if-match"))
     hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for)
-    return await _shown(house, call.caller, hot, outcome)
+    return await shown(house, call.caller, hot, outcome)
 
 
 async def take_seat(house: House, call: Call[NoQuery, SeatRequest]) -> Answer[GameBody]:
@@ -83,7 +83,7 @@ async def take_seat(house: House, call: Call[NoQuery, SeatRequest]) -> Answer[Ga
     """
     game_id, seat = game_id_of(call.path), seat_of(call.path)
     hot = await games.take_seat(house.tables, call.caller, game_id, seat, call.body.nonce_commitment)
-    return await _as_it_is(house, call.caller, hot)
+    return await as_it_is(house, call.caller, hot)
 
 
 async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answer[GameBody]:
@@ -94,15 +94,16 @@ async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answe
     """
     game_id, seat = game_id_of(call.path), seat_of(call.path)
     hot = await games.reveal_nonce(house.tables, call.caller, game_id, seat, call.body.nonce)
-    return await _as_it_is(house, call.caller, hot)
+    return await as_it_is(house, call.caller, hot)
 
 
-async def _as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:
+async def as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:
+    """Shows the game as it is now."""
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_game(hot, hot.game, caller.player_id, names), {"etag": etag(hot.version)})
 
 
-async def _shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
+async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
     """Shows the game as the request left it, also when it is answered again later."""
     if hot.version < outcome.last:
         hot = await house.tables.fresh(hot.game.game_id)

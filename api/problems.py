@@ -14,7 +14,9 @@ from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
 from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame
+from services.invites import GameFull, InviteExpired, InviteNotFound
 from services.ports import Overloaded, Unavailable
+from services.seats import GameNotFinished, PlayerNotFound
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 
 Place: TypeAlias = Literal["body", "query", "header", "path"]
@@ -45,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "game_not_found": Kind(404, "Game not found", "There is no such game, or it is private to others."),
     "player_not_found": Kind(404, "Player not found", "There is no such player, or not any more."),
     "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
+    "invite_not_found": Kind(404, "Invite not found", "There is no invite with this code."),
     "move_not_found": Kind(404, "Move not found", "The caller's seat has made no such move in this game."),
     "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
@@ -64,6 +67,8 @@ KINDS: dict[str, Kind] = {
     "nonce_not_asked": Kind(409, "Nonce not asked", "No nonce of this seat is waited for."),
     "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
     "seat_not_held": Kind(409, "Seat not held", "Nobody sits there who could leave or be replaced."),
+    "game_full": Kind(409, "Game full", "No seat is open any more."),
+    "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
@@ -103,6 +108,11 @@ EXCEPTIONS: dict[type[Exception], str] = {
     NotYourDecision: "not_your_decision",
     NotYourGame: "not_your_game",
     HintsForbidden: "hints_forbidden",
+    GameNotFinished: "game_not_finished",
+    PlayerNotFound: "player_not_found",
+    InviteNotFound: "invite_not_found",
+    InviteExpired: "invite_expired",
+    GameFull: "game_full",
     OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",

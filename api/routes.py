@@ -113,9 +113,10 @@ async def _failed(house: House, request: Request[Any, Any, Any], error: Exceptio
     if failure.code == "internal_error" and not isinstance(error, Disconnected):
         _log_failure(request, error)
     version = None
-    if isinstance(error, Refused | OtherVersion):
+    game_id = request.scope["path_params"].get("game_id")
+    if isinstance(error, Refused | OtherVersion) and game_id is not None:
         with suppress(Unavailable):
-            version = (await house.tables.fresh(request.scope["path_params"]["game_id"])).version
+            version = (await house.tables.fresh(game_id)).version
     return problem_reply(failure, request.scope, version)
 
 

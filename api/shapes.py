@@ -19,6 +19,7 @@ MAX_CLAIM_WINDOW_S = 120
 MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
+MAX_INVITE_S = 30 * 24 * 3600
 NonceCommitment: TypeAlias = Annotated[
     str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
 ]
@@ -87,6 +88,26 @@ class SeatRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Sitting down. nonce_commitment: the player will add their own luck to every shuffle of the game."""
 
     nonce_commitment: NonceCommitment | None = None
+
+
+class BotRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which bot to seat."""
+
+    level: Level = "normal"
+
+
+class HandoverRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who gets the hand."""
+
+    player_id: str
+
+
+class InviteRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """An invite: to any open seat, to one seat, or with `is_hand` to the hand on one's own seat."""
+
+    seat: Annotated[int, Meta(ge=0, le=99)] | None = None
+    is_hand: bool = False
+    valid_s: Annotated[int, Meta(ge=60, le=MAX_INVITE_S, description="seconds until it expires")] = 24 * 3600
 
 
 class NonceRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,5 +1,7 @@
 """What the documents say in words: parameters, headers, answers, and bodies to begin with."""
 
+import json
+from importlib.resources import files
 from typing import Any
 
 from api.about import VERSION
@@ -75,7 +77,10 @@ OTHER_ANSWERS = {
     503: "The database is away.",
 }
 
-EXAMPLES: dict[str, Any] = {
+RECORDED: dict[str, dict[str, Any]] = json.loads(files("api").joinpath("examples.json").read_text("utf-8"))
+"""Answers that the tests were given, with the bodies they sent."""
+
+EXAMPLES: dict[str, Any] = {name: told["request"] for name, told in RECORDED.items() if told.get("request")} | {
     "createGuest": {"name": "Anna"},
     "createGame": {
         "ruleset": "davis",

@@ -121,6 +121,25 @@ class TakeSeat(Struct, frozen=True, tag=True):
     nonce_commitment: str | None = None
 
 
+class LeaveSeat(Struct, frozen=True, tag=True):
+    """A seat of a waiting game is given up; it is open again."""
+
+    seat: int
+
+
+class SeatBot(Struct, frozen=True, tag=True):
+    """A bot sits down on a seat of a waiting game that no person holds, or plays at another level there."""
+
+    seat: int
+    level: Level
+
+
+class CancelGame(Struct, frozen=True, tag=True):
+    """A game that waits for its start will not be played."""
+
+    reason: Literal["opener"]
+
+
 class StartGame(Struct, frozen=True, tag=True):
     """The waiting is over; every seat must be taken."""
 
@@ -160,7 +179,7 @@ class LeaveForGood(Struct, frozen=True, tag=True):
 class OpenGame(Struct, frozen=True, tag=True):
     """Opens a game. `commitment` is `c_0` of its chain, hex; the chain's seed is kept elsewhere.
 
-    hints: players may ask what a bot would do.
+    hints: players may ask what a bot would do. rematch_of, invited: as in GameOpened.
     """
 
     game_id: str
@@ -172,6 +191,8 @@ class OpenGame(Struct, frozen=True, tag=True):
     visibility: Visibility = "public"
     spectators: Spectators = "public"
     hints: bool = True
+    rematch_of: str | None = None
+    invited: tuple[str, ...] = ()
 
 
 class DealRound(Struct, frozen=True, tag=True):
@@ -200,7 +221,7 @@ class ActForSeat(Struct, frozen=True, tag=True):
     decision_id: str
 
 
-PlayerCommand: TypeAlias = Answer | TakeSeat | StartGame | RevealNonce | LeaveForGood
+PlayerCommand: TypeAlias = Answer | TakeSeat | LeaveSeat | SeatBot | CancelGame | StartGame | RevealNonce | LeaveForGood
 TableCommand: TypeAlias = (
     PlayerCommand | OpenGame | ChangeController | DropNonces | DealRound | ScoreRound | CloseClaims | ActForSeat
 )

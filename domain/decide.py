@@ -8,6 +8,7 @@ from domain.commands import (
     Answer,
     Buy,
     CallShanghai,
+    CancelGame,
     ChangeController,
     CloseClaims,
     DealRound,
@@ -17,11 +18,13 @@ from domain.commands import (
     LayDown,
     LayOff,
     LeaveForGood,
+    LeaveSeat,
     Move,
     OpenGame,
     Pass,
     RevealNonce,
     ScoreRound,
+    SeatBot,
     StartGame,
     SwapWild,
     TableCommand,
@@ -33,7 +36,16 @@ from domain.decisions import Decision, open_decisions
 from domain.events import Event
 from domain.evolve import fold
 from domain.leaving import change_controller, leave_for_good
-from domain.lobby import drop_nonces, open_game, reveal_nonce, start_game, take_seat
+from domain.lobby import (
+    cancel_game,
+    drop_nonces,
+    leave_seat,
+    open_game,
+    reveal_nonce,
+    seat_bot,
+    start_game,
+    take_seat,
+)
 from domain.options import options_for
 from domain.refusals import (
     DecisionClosed,
@@ -85,6 +97,12 @@ def _judged(command: TableCommand, game: Game) -> Unfolding:
             raise Refused(Outdated())
         case TakeSeat():
             return Unfolding(game, take_seat(game, command))
+        case LeaveSeat():
+            return Unfolding(game, leave_seat(game, command))
+        case SeatBot():
+            return Unfolding(game, seat_bot(game, command))
+        case CancelGame():
+            return Unfolding(game, cancel_game(game, command))
         case StartGame():
             return Unfolding(game, start_game(game, command))
         case RevealNonce():

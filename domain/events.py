@@ -15,11 +15,15 @@ from domain.ruleset import Part, Ruleset
 
 ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called", "left"]
 RoundEnd: TypeAlias = Literal["out", "exhausted", "left"]
-SeatChange: TypeAlias = Literal["opened", "taken", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
+Cancelling: TypeAlias = Literal["opener"]
+SeatChange: TypeAlias = Literal["opened", "taken", "left", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
 
 
 class GameOpened(Struct, frozen=True):
-    """The first event: the whole ruleset, and the commitment `c_0` to all shuffles."""
+    """The first event: the whole ruleset, and the commitment `c_0` to all shuffles.
+
+    rematch_of: the game that this one follows. invited: players who may know of it although it is private.
+    """
 
     game_id: str
     rules: Ruleset
@@ -30,6 +34,8 @@ class GameOpened(Struct, frozen=True):
     visibility: Visibility
     spectators: Spectators
     hints: bool = True
+    rematch_of: str | None = None
+    invited: tuple[str, ...] = ()
 
 
 class SeatChanged(Struct, frozen=True):
@@ -279,6 +285,12 @@ class GameFinished(Struct, frozen=True):
     totals: tuple[int, ...]
 
 
+class GameCancelled(Struct, frozen=True):
+    """The game will not be played, or not to its end; nobody has won."""
+
+    reason: Cancelling
+
+
 Event: TypeAlias = (
     GameOpened
     | SeatChanged
@@ -309,4 +321,5 @@ Event: TypeAlias = (
     | RoundEnded
     | RoundScored
     | GameFinished
+    | GameCancelled
 )

@@ -57,6 +57,7 @@ def _opened(event: e.Event) -> Game:
         visibility=event.visibility,
         spectators=event.spectators,
         hints=event.hints,
+        invited=event.invited,
         seats=(Seat(),) * event.seat_count,
     )
 
@@ -89,6 +90,10 @@ def _game_finished(game: Game, event: e.GameFinished) -> None:
     game.status, game.result = "finished", Result(event.winners, event.totals)
 
 
+def _game_cancelled(game: Game, _: e.GameCancelled) -> None:
+    game.status, game.nonces_asked_at = "cancelled", None
+
+
 def _seat_changed(game: Game, event: e.SeatChanged) -> None:
     before = game.seats[event.seat]
     seat = replace(
@@ -98,7 +103,7 @@ def _seat_changed(game: Game, event: e.SeatChanged) -> None:
         level=event.level,
         passes_round=False,
         out=event.reason == "out",
-        nonce_commitment=event.nonce_commitment or before.nonce_commitment,
+        nonce_commitment=None if event.reason == "left" else event.nonce_commitment or before.nonce_commitment,
     )
     seat_is(game, event.seat, seat)
     if event.reason == "out" and game.round is not None:
@@ -147,4 +152,5 @@ _RECORD: dict[type[e.Event], Callable[[Game, Any], None]] = {
     e.RoundEnded: in_round.round_ended,
     e.RoundScored: in_round.round_scored,
     e.GameFinished: _game_finished,
+    e.GameCancelled: _game_cancelled,
 }

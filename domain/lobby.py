@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from domain import events as e
-from domain.commands import DropNonces, OpenGame, RevealNonce, StartGame, TakeSeat
+from domain.commands import CancelGame, DropNonces, LeaveSeat, OpenGame, RevealNonce, SeatBot, StartGame, TakeSeat
 from domain.events import Event
 from domain.faults import Fault, FaultyRuleset, faults
 from domain.refusals import (
@@ -39,6 +39,8 @@ def open_game(command: OpenGame) -> list[Event]:
         visibility=command.visibility,
         spectators=command.spectators,
         hints=command.hints,
+        rematch_of=command.rematch_of,
+        invited=command.invited,
     )
     seats = [
         e.SeatChanged(seat, plan.controller, plan.player_id, plan.level, "opened", plan.nonce_commitment)
@@ -60,6 +62,41 @@ def take_seat(game: Game, command: TakeSeat) -> list[Event]:
     if not is_own and (seat.controller != "open" or any(other.player_id == command.player_id for other in game.seats)):
         raise Refused(SeatTaken(command.seat))
     return [e.SeatChanged(command.seat, "human", command.player_id, None, "taken", command.nonce_commitment)]
+
+
+def leave_seat(game: Game, command: LeaveSeat) -> list[Event]:
+    """Opens a seat again that somebody has taken; an open one stays as it is."""
+    _refuse_unless_gathering(game, command.seat)
+    if game.seats[command.seat].controller == "open":
+        return []
+    return [e.SeatChanged(command.seat, "open", None, None, "left")]
+
+
+def seat_bot(game: Game, command: SeatBot) -> list[Event]:
+    """Seats a bot where no person sits."""
+    _refuse_unless_gathering(game, command.seat)
+    seat = game.seats[command.seat]
+    if seat.controller == "human":
+        raise Refused(SeatTaken(command.seat))
+    if seat.level == command.level:
+        return []
+    return [e.SeatChanged(command.seat, "bot", None, command.level, "taken")]
+
+
+def cancel_game(game: Game, command: CancelGame) -> list[Event]:
+    """Cancels a waiting game; doing it again changes nothing."""
+    if game.status == "cancelled":
+        return []
+    if game.status != "waiting":
+        raise Refused(AlreadyStarted())
+    return [e.GameCancelled(command.reason)]
+
+
+def _refuse_unless_gathering(game: Game, seat: int) -> None:
+    if not 0 <= seat < len(game.seats):
+        raise Refused(SeatNotFound(seat))
+    if game.status != "waiting" or game.nonces_asked_at is not None:
+        raise Refused(AlreadyStarted())
 
 
 def start_game(game: Game, _: StartGame) -> list[Event]:

@@ -19,6 +19,7 @@ class GameOpenedData(Struct, frozen=True):
     commitment: str
     seat_count: int
     hints: bool = True
+    rematch_of: str | None = None
 
 
 class SeatChangedData(Struct, frozen=True):
@@ -236,6 +237,12 @@ class GameFinishedData(Struct, frozen=True):
     totals: tuple[int, ...]
 
 
+class GameCancelledData(Struct, frozen=True):
+    """The game is not played, or not to its end."""
+
+    reason: str
+
+
 VisibleData: TypeAlias = (
     GameOpenedData
     | SeatChangedData
@@ -266,4 +273,5 @@ VisibleData: TypeAlias = (
     | RoundEndedData
     | RoundScoredData
     | GameFinishedData
+    | GameCancelledData
 )

@@ -138,6 +138,7 @@ class Game(Struct):
     round: Round | None = None
     result: Result | None = None
     hints: bool = True
+    invited: tuple[str, ...] = ()
 
 
 State: TypeAlias = Unopened | Game

@@ -21,6 +21,7 @@ from domain.shown import (
     DrawDeclinedData,
     DrawSkippedData,
     FalseCalledData,
+    GameCancelledData,
     GameFinishedData,
     GameOpenedData,
     GameStartedData,
@@ -60,7 +61,9 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
     """Shows an event to the seat `viewer`, or to a spectator. Names are filled in by the house."""
     match event:
         case e.GameOpened():
-            return GameOpenedData(event.rules, event.pace, event.commitment, event.seat_count, event.hints)
+            return GameOpenedData(
+                event.rules, event.pace, event.commitment, event.seat_count, event.hints, event.rematch_of
+            )
         case e.SeatChanged():
             return SeatChangedData(None, event.player_id, event.controller, event.level, event.reason)
         case e.NoncesAsked(commitments):
@@ -123,6 +126,8 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return RoundScoredData(event.points, event.totals, event.contracts)
         case e.GameFinished():
             return GameFinishedData(event.winners, event.totals)
+        case e.GameCancelled(reason):
+            return GameCancelledData(reason)
         case _:
             assert_never(event)
 
@@ -197,4 +202,5 @@ KINDS: dict[type[e.Event], str] = {
     e.RoundEnded: "round_ended",
     e.RoundScored: "round_scored",
     e.GameFinished: "game_finished",
+    e.GameCancelled: "game_cancelled",
 }

@@ -10,6 +10,7 @@ from infra.bus.reader import RedisBusReader
 from infra.jobs import open_jobs
 from infra.postgres.accounts import PostgresAccounts, PostgresReservations
 from infra.postgres.database import Database
+from infra.postgres.invites import PostgresInvites
 from infra.postgres.lane import Lane
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.log import PostgresLog
@@ -19,6 +20,7 @@ from infra.postgres.secrets import PostgresSecrets
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
+from services.invites import Invites
 from services.lag import Lag
 from services.lobby import Lobby
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
@@ -35,6 +37,7 @@ class Services(Struct, frozen=True, kw_only=True):
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
+    invites: Invites
     work: WorkList
     lobby: Lobby
     jobs: Jobs
@@ -68,6 +71,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             secrets=PostgresSecrets(database, settings.secret_key),
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),
+            invites=PostgresInvites(database),
             work=PostgresWork(database),
             lobby=PostgresLobby(database),
             jobs=jobs,

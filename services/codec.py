@@ -38,6 +38,7 @@ TYPE_NUMBERS: dict[type[Event], int] = {
     e.FalseCalled: 27,
     e.SwapOffered: 28,
     e.SwapDeclined: 29,
+    e.GameCancelled: 30,
 }
 _TYPES = {number: type_ for type_, number in TYPE_NUMBERS.items()}
 

@@ -69,6 +69,8 @@ class NewGame(Struct, frozen=True):
     visibility: Visibility
     spectators: Spectators
     hints: bool = True
+    rematch_of: str | None = None
+    invited: tuple[str, ...] = ()
 
 
 async def open_game(
@@ -96,6 +98,8 @@ async def open_game(
             visibility=new.visibility,
             spectators=new.spectators,
             hints=new.hints,
+            rematch_of=new.rematch_of,
+            invited=new.invited,
         )
 
     Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
@@ -122,7 +126,7 @@ async def take_seat(
     command = TakeSeat(seat, principal.player_id, nonce_commitment)
 
     def plan(draft: Draft) -> None:
-        _refuse_unknown(draft.game, principal)
+        refuse_unknown(draft.game, principal)
         draft.carry_out(command, "player", new_uuid())
 
     await tables.carry_out(game_id, plan)
@@ -136,10 +140,10 @@ async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat:
     """
 
     def plan(draft: Draft) -> None:
-        _refuse_unknown(draft.game, principal)
+        refuse_unknown(draft.game, principal)
         if not 0 <= seat < len(draft.game.seats):
             raise Refused(SeatNotFound(seat))
-        if _own_seat(draft.game, principal) != seat:
+        if own_seat(draft.game, principal) != seat:
             raise NotYourDecision
         draft.carry_out(RevealNonce(seat, nonce), "player", new_uuid())
 
@@ -158,10 +162,10 @@ async def start_game(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        _refuse_unknown(draft.game, principal)
+        refuse_unknown(draft.game, principal)
         if draft.game.opened_by != principal.player_id:
             raise NotYourGame
-        _refuse_other_version(draft, made_for)
+        refuse_other_version(draft, made_for)
         draft.carry_out(StartGame(), "player", command_id)
 
     outcome = await tables.carry_out(game_id, plan, request)
@@ -184,16 +188,16 @@ async def make_move(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        _refuse_unknown(draft.game, principal)
-        seat = _own_seat(draft.game, principal)
+        refuse_unknown(draft.game, principal)
+        seat = own_seat(draft.game, principal)
         if seat_named(decision_id) not in (None, seat):
             raise NotYourDecision
-        _refuse_other_version(draft, made_for)
+        refuse_other_version(draft, made_for)
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 
     outcome = await tables.carry_out(game_id, plan, request)
     hot = tables.in_memory(game_id)
-    return hot, _own_seat(hot.game, principal), outcome
+    return hot, own_seat(hot.game, principal), outcome
 
 
 async def try_move(tables: Tables, principal: Principal, game_id: str, decision_id: str, move: Move) -> Refused | None:
@@ -202,7 +206,7 @@ async def try_move(tables: Tables, principal: Principal, game_id: str, decision_
     Errors: GameNotFound, NotSeated, NotYourDecision. What the move would bring to light stays hidden.
     """
     hot = await known_game(tables, principal, game_id)
-    seat = _own_seat(hot.game, principal)
+    seat = own_seat(hot.game, principal)
     if seat_named(decision_id) not in (None, seat):
         raise NotYourDecision
     try:
@@ -224,12 +228,14 @@ async def hints(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot
     return hot, tuple(Hint(each, choose(view, each, hot.game.rules, "normal")) for each in asked)
 
 
-def _refuse_other_version(draft: Draft, made_for: Versions | None) -> None:
+def refuse_other_version(draft: Draft, made_for: Versions | None) -> None:
+    """Raises OtherVersion where the game is not at a version that the request was made for."""
     if made_for is not None and draft.game.version not in made_for:
         raise OtherVersion
 
 
-def _own_seat(game: Game, principal: Principal) -> int:
+def own_seat(game: Game, principal: Principal) -> int:
+    """Finds the player's seat; raises NotSeated."""
     seat = seat_held_by(game, principal.player_id)
     if seat is None:
         raise NotSeated
@@ -239,11 +245,12 @@ def _own_seat(game: Game, principal: Principal) -> int:
 async def known_game(tables: Tables, principal: Principal, game_id: str) -> Hot:
     """Gives a game that the player may know of; raises GameNotFound."""
     hot = await tables.fresh(game_id)
-    _refuse_unknown(hot.game, principal)
+    refuse_unknown(hot.game, principal)
     return hot
 
 
-def _refuse_unknown(game: Game, principal: Principal) -> None:
+def refuse_unknown(game: Game, principal: Principal) -> None:
+    """Raises GameNotFound for a game that the player may not know of."""
     if not may_know(game, principal):
         raise GameNotFound
 
@@ -262,7 +269,8 @@ def may_know(game: Game, principal: Principal) -> bool:
     return (
         game.visibility == "public"
         or game.opened_by == principal.player_id
-        or seat_held_by(game, principal.player_id) is not None
+        or principal.player_id in game.invited
+        or any(seat.player_id == principal.player_id for seat in game.seats)
     )
 
 

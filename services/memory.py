@@ -9,6 +9,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from msgspec.structs import replace
+
+from services.invites import Invite, NewInvite
 from services.lobby import GameFilter, Page, is_wanted
 from services.ports import (
     Append,
@@ -181,6 +184,25 @@ class MemoryReservations:
     async def reserve(self, request: KeyedRequest, new_id: UUID) -> tuple[UUID, bytes]:
         place = (request.principal, request.operation, request.key)
         return self.kept.setdefault(place, (new_id, request.fingerprint))
+
+
+class MemoryInvites:
+    """Invites in a dict."""
+
+    def __init__(self, now: Clock = utc_now) -> None:
+        self.now = now
+        self.kept: dict[UUID, Invite] = {}
+
+    async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
+        expires_at = self.now() + timedelta(seconds=new.valid_s)
+        made = Invite(new.code, new.game_id, new.seat, new.is_hand, new.made_by, expires_at)
+        return self._aged(self.kept.setdefault(invite_id, made))
+
+    async def find(self, code: str) -> Invite | None:
+        return next((self._aged(invite) for invite in self.kept.values() if invite.code == code), None)
+
+    def _aged(self, invite: Invite) -> Invite:
+        return replace(invite, is_expired=invite.expires_at <= self.now())
 
 
 class MemoryWorkList:

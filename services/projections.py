@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from domain.commands import Pace, Spectators, Visibility
-from domain.events import GameFinished, GameOpened, GameStarted, NoncesDropped, SeatChanged
+from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted, NoncesDropped, SeatChanged
 from domain.evolve import evolve
 from domain.ruleset import Ruleset
 from domain.state import Game, Result, State, Status, Unopened
@@ -26,7 +26,7 @@ BATCH = 500  # a batch is saved in one transaction, and the relay waits for it a
 PAUSE_S = 0.1  # lists are so much late
 _KNOWN_GAMES = 2_000
 
-LISTED_AT_ONCE = (GameOpened, SeatChanged, NoncesDropped, GameStarted, GameFinished)
+LISTED_AT_ONCE = (GameOpened, SeatChanged, NoncesDropped, GameStarted, GameFinished, GameCancelled)
 """Events that a list shows even before they are projected; the rest may be a moment late."""
 
 _log = logging.getLogger(__name__)

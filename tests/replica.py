@@ -236,6 +236,9 @@ class Replica:
             assert seat["score"] + data["points"][seat["seat"]] == total
             seat |= {"score": total, "contract": contract}
 
+    def _game_cancelled(self, _: int | None, __: Json) -> None:
+        self.status = "cancelled"
+
     def _game_finished(self, _: int | None, data: Json) -> None:
         self.status = "finished"
         self.result = {"winners": data["winners"], "totals": data["totals"]}

@@ -21,7 +21,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from domain.events import GameFinished
+from domain.events import GameCancelled, GameFinished
 from infra.postgres.database import LOST_AT_FIRST, SESSION, lost_is_unavailable
 from infra.postgres.leading import ARCHIVE_LOCK
 from infra.sql import statements
@@ -37,7 +37,7 @@ COLUMNS = (
 
 _SQL = statements("archive")
 _LEAD = statements("relay")["try_lead"]
-_ENDS = [TYPE_NUMBERS[GameFinished]]
+_ENDS = [TYPE_NUMBERS[GameFinished], TYPE_NUMBERS[GameCancelled]]
 _ROWS_AT_ONCE = 10_000  # some tenths of a second: so long the relay waits at most
 _TRIES, _PAUSE_S = 60, 1.0
 # Times are written in one way, whatever the server's own settings are; a month takes its time to be read.

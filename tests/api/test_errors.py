@@ -55,8 +55,8 @@ async def test_what_is_not_there_is_a_problem(anna: Player, method: str, path: s
 
 
 async def test_another_method_is_told_which_ones_there_are(anna: Player) -> None:
-    response = await anna.call("DELETE", f"/v1/games/{NOBODY}/seats/2")
-    assert response.headers["allow"] == "OPTIONS, PUT"
+    response = await anna.call("POST", f"/v1/games/{NOBODY}/seats/2")
+    assert response.headers["allow"] == "DELETE, OPTIONS, PUT"
     options = await anna.call("OPTIONS", "/v1/games")
     assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS, POST")
 

@@ -18,7 +18,15 @@ from api.streams import SLOW_S, Streams
 from services.feed import Feed
 from services.lag import Lag
 from services.limits import MemoryLimit
-from services.memory import MemoryAccounts, MemoryBus, MemoryLobby, MemoryLog, MemoryReservations, MemorySecrets
+from services.memory import (
+    MemoryAccounts,
+    MemoryBus,
+    MemoryInvites,
+    MemoryLobby,
+    MemoryLog,
+    MemoryReservations,
+    MemorySecrets,
+)
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend
@@ -73,6 +81,7 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float =
         secrets=secrets,
         accounts=accounts,
         reservations=MemoryReservations(),
+        invites=MemoryInvites(log.now),
         lobby=MemoryLobby(log),
         feed=Feed(log, offer),
         guests=MemoryLimit(quota=guests, window_s=60),

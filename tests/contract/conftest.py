@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from infra.settings import Settings
 from infra.wiring import open_services
-from services.memory import MemoryAccounts, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
+from services.invites import Invites
+from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
 from tests.engines import anyio_backend, engines, settings
 
@@ -21,6 +22,7 @@ class World(Struct, frozen=True, kw_only=True):
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
+    invites: Invites
     work: WorkList
 
 
@@ -33,6 +35,7 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             secrets=MemorySecrets(),
             accounts=MemoryAccounts(),
             reservations=MemoryReservations(),
+            invites=MemoryInvites(),
             work=MemoryWorkList(log),
         )
         return
@@ -42,5 +45,6 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             secrets=services.secrets,
             accounts=services.accounts,
             reservations=services.reservations,
+            invites=services.invites,
             work=services.work,
         )

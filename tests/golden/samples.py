@@ -12,7 +12,19 @@ _SECRET = "ab" * 32
 _NONCE = "00112233445566778899aabbccddeeff"
 
 SAMPLES: tuple[Event, ...] = (
-    e.GameOpened("gam_1", preset("black-twos"), Pace(5, 60, 700, "full"), _SECRET, 2, "ply_anna", "private", "none"),
+    e.GameOpened(
+        "gam_1",
+        preset("black-twos"),
+        Pace(5, 60, 700, "full"),
+        _SECRET,
+        2,
+        "ply_anna",
+        "private",
+        "none",
+        hints=False,
+        rematch_of="gam_0",
+        invited=("ply_boris",),
+    ),
     e.SeatChanged(1, "human", "ply_boris", None, "taken", _SECRET),
     e.NoncesAsked((None, _SECRET)),
     e.NonceRevealed(1, _NONCE),
@@ -43,4 +55,5 @@ SAMPLES: tuple[Event, ...] = (
     e.RoundEnded(0, "out", ((), ("2C", "2C")), _SECRET),
     e.RoundScored((0, 40), (10, 40), (1, 0)),
     e.GameFinished((0,), (10, 40)),
+    e.GameCancelled("opener"),
 )

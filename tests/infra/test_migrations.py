@@ -24,6 +24,7 @@ FILES = [
     "0003_forgetting.sql",
     "0004_archive.sql",
     "0005_append_types.sql",
+    "0006_invites.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -1,0 +1,144 @@
+"""Invites: a code that lets whoever has it sit down at a game, private or not, or take over a person's hand."""
+
+import secrets
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from msgspec import Struct
+
+from domain.commands import TableCommand, TakeSeat
+from domain.refusals import Refused, SeatNotHeld
+from domain.state import Game
+from services.games import NotSeated, NotYourDecision, known_game, own_seat
+from services.ids import new_uuid
+from services.ports import KeyedRequest, Principal, Reservations
+from services.rendering import seat_held_by
+from services.seats import handing_over
+from services.tables import Denied, Draft, Hot, KeyReused, Outcome, Tables
+
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+CODE_LETTERS = 16  # 80 bits: found by nobody who tries
+
+
+class NewInvite(Struct, frozen=True):
+    """An invite to be kept. seat: the only one that it is for; is_hand: for the hand that lies there."""
+
+    code: str
+    game_id: str
+    seat: int | None
+    is_hand: bool
+    made_by: str
+    valid_s: int
+
+
+class Invite(Struct, frozen=True):
+    """A kept invite, and whether its time is over by the database's clock."""
+
+    code: str
+    game_id: str
+    seat: int | None
+    is_hand: bool
+    made_by: str
+    expires_at: datetime
+    is_expired: bool = False
+
+
+class Invites(Protocol):
+    """The invites that are kept."""
+
+    async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
+        """Keeps an invite; where this id is kept already, gives that one."""
+        ...
+
+    async def find(self, code: str) -> Invite | None:
+        """Finds an invite by its code, also one whose time is over."""
+        ...
+
+
+class InviteNotFound(Exception):
+    """There is no such invite."""
+
+
+class InviteExpired(Exception):
+    """The time of the invite is over."""
+
+
+class GameFull(Denied):
+    """No seat is open any more."""
+
+
+async def invite(
+    tables: Tables,
+    reservations: Reservations,
+    invites: Invites,
+    principal: Principal,
+    game_id: str,
+    wanted: NewInvite,
+    request: KeyedRequest,
+) -> Invite:
+    """Makes an invite; the same request again gives the same one.
+
+    Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; KeyReused.
+    """
+    game = (await known_game(tables, principal, game_id)).game
+    if wanted.is_hand:
+        if own_seat(game, principal) != wanted.seat:
+            raise NotYourDecision
+    elif seat_held_by(game, principal.player_id) is None and game.opened_by != principal.player_id:
+        raise NotSeated
+    invite_id, fingerprint = await reservations.reserve(request, new_uuid())
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    return await invites.keep(invite_id, wanted)
+
+
+def new_code() -> str:
+    """Makes a code that nobody guesses."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(CODE_LETTERS))
+
+
+async def invited(tables: Tables, invites: Invites, code: str) -> tuple[Invite, Hot]:
+    """Gives an invite and its game, whoever asks. Errors: InviteNotFound, InviteExpired."""
+    found = await invites.find(code)
+    if found is None:
+        raise InviteNotFound
+    if found.is_expired:
+        raise InviteExpired
+    return found, await tables.fresh(found.game_id)
+
+
+async def accept(
+    tables: Tables, invites: Invites, principal: Principal, code: str, request: KeyedRequest
+) -> tuple[Hot, Outcome]:
+    """Sits down by an invite, or takes the hand over. Errors: those of `invited`; GameFull; Refused."""
+    found, _ = await invited(tables, invites, code)
+    command_id = new_uuid()
+
+    def plan(draft: Draft) -> None:
+        command = _accepting(draft.game, found, principal)
+        if command is not None:
+            draft.carry_out(command, "player", command_id)
+
+    outcome = await tables.carry_out(found.game_id, plan, request)
+    return tables.in_memory(found.game_id), outcome
+
+
+def _accepting(game: Game, found: Invite, principal: Principal) -> TableCommand | None:
+    """Gives what an invite means now; nothing for who has sat down already."""
+    held = seat_held_by(game, principal.player_id)
+    if found.is_hand:
+        assert found.seat is not None
+        if held == found.seat:
+            return None
+        if game.seats[found.seat].player_id != found.made_by:
+            raise Refused(SeatNotHeld(found.seat))
+        return handing_over(game, found.seat, principal.player_id)
+    if held is not None:
+        return None
+    if found.seat is not None:
+        return TakeSeat(found.seat, principal.player_id)
+    free = [number for number, seat in enumerate(game.seats) if seat.controller == "open"]
+    if not free:
+        raise GameFull
+    return TakeSeat(free[0], principal.player_id)

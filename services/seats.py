@@ -1,0 +1,205 @@
+"""Who sits where: leaving, bots that sit in, handing a hand over, coming back; cancelling, and playing again.
+
+A person's seat stays theirs while a bot plays it: the seat keeps their id, and they may reclaim it at any time.
+"""
+
+from collections.abc import Callable
+
+from domain.commands import (
+    CancelGame,
+    ChangeController,
+    LeaveForGood,
+    LeaveSeat,
+    Level,
+    SeatBot,
+    SeatPlan,
+    TableCommand,
+)
+from domain.refusals import Refused, SeatNotFound, SeatNotHeld, SeatTaken
+from domain.state import Game, Seat
+from services.games import NewGame, NotSeated, NotYourDecision, NotYourGame, known_game, refuse_unknown
+from services.ids import new_uuid
+from services.ports import Accounts, KeyedRequest, Principal
+from services.rendering import seat_held_by
+from services.tables import Denied, Draft, Hot, Outcome, Tables
+
+Ask = Callable[[Game], TableCommand]
+"""Gives the command that a request means in this game; raises where the caller has no right to it."""
+
+
+class GameNotFinished(Denied):
+    """That is possible when the game is over."""
+
+
+class PlayerNotFound(Denied):
+    """There is no such player."""
+
+
+async def leave_seat(tables: Tables, principal: Principal, game_id: str, seat: int) -> Hot:
+    """Opens the player's own seat again, while the game waits; doing it again changes nothing."""
+
+    def ask(game: Game) -> TableCommand:
+        if _seat(game, seat).controller != "open":
+            _refuse_unless_own(game, seat, principal)
+        return LeaveSeat(seat)
+
+    return (await _carry_out(tables, principal, game_id, ask))[0]
+
+
+async def cancel_game(tables: Tables, principal: Principal, game_id: str, request: KeyedRequest) -> tuple[Hot, Outcome]:
+    """Cancels a waiting game at its opener's word."""
+
+    def ask(game: Game) -> TableCommand:
+        _refuse_unless_opener(game, principal)
+        return CancelGame("opener")
+
+    return await _carry_out(tables, principal, game_id, ask, request)
+
+
+async def seat_bot(tables: Tables, principal: Principal, game_id: str, seat: int, level: Level) -> Hot:
+    """Seats a bot: the opener where nobody sits, while the game waits; later a player in their own place."""
+
+    def ask(game: Game) -> TableCommand:
+        if game.status == "waiting":
+            _refuse_unless_opener(game, principal)
+            return SeatBot(seat, level)
+        _refuse_unless_own(game, seat, principal)
+        return ChangeController(seat, "bot", principal.player_id, level, "sat_in")
+
+    return (await _carry_out(tables, principal, game_id, ask))[0]
+
+
+async def remove_bot(tables: Tables, principal: Principal, game_id: str, seat: int) -> Hot:
+    """Removes a bot: the opener while the game waits; later the player for whom it sits in, who is back with that."""
+
+    def ask(game: Game) -> TableCommand:
+        if game.status == "waiting":
+            _refuse_unless_opener(game, principal)
+            if _seat(game, seat).controller == "human":
+                raise Refused(SeatTaken(seat))
+            return LeaveSeat(seat)
+        return _reclaiming(game, seat, principal)
+
+    return (await _carry_out(tables, principal, game_id, ask))[0]
+
+
+async def abandon_seat(
+    tables: Tables, principal: Principal, game_id: str, seat: int, request: KeyedRequest
+) -> tuple[Hot, Outcome]:
+    """Leaves the game for good: a bot plays on, or the seat is out, as the rules of the game say."""
+
+    def ask(game: Game) -> TableCommand:
+        _refuse_unless_own(game, seat, principal)
+        return LeaveForGood(seat)
+
+    return await _carry_out(tables, principal, game_id, ask, request)
+
+
+async def reclaim_seat(
+    tables: Tables, principal: Principal, game_id: str, seat: int, request: KeyedRequest
+) -> tuple[Hot, Outcome]:
+    """Takes the own seat back from the bot that sits in, in any phase."""
+    return await _carry_out(tables, principal, game_id, lambda game: _reclaiming(game, seat, principal), request)
+
+
+async def hand_over(
+    tables: Tables,
+    accounts: Accounts,
+    principal: Principal,
+    game_id: str,
+    seat: int,
+    successor: str,
+    request: KeyedRequest,
+) -> tuple[Hot, Outcome]:
+    """Gives the own hand to another player, in any phase.
+
+    Errors: PlayerNotFound; Refused where they sit at this table already.
+    """
+    if successor not in await accounts.names([successor]):
+        raise PlayerNotFound
+
+    def ask(game: Game) -> TableCommand:
+        _refuse_unless_own(game, seat, principal)
+        return handing_over(game, seat, successor)
+
+    return await _carry_out(tables, principal, game_id, ask, request)
+
+
+def handing_over(game: Game, seat: int, successor: str) -> TableCommand:
+    """Is the command that gives a seat to a player who does not sit at the table yet."""
+    if any(other.player_id == successor for other in game.seats):
+        raise Refused(SeatTaken(seat))
+    return ChangeController(seat, "human", successor, None, "handed_over")
+
+
+async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewGame:
+    """Plans the same game once more: the caller and the bots sit where they sat, the others' seats are open.
+
+    Errors: NotSeated for who did not play it; GameNotFinished. Who played may know of the new game, private or not.
+    """
+    hot = await known_game(tables, principal, game_id)
+    game = hot.game
+    if all(seat.player_id != principal.player_id for seat in game.seats):
+        raise NotSeated
+    if game.status not in ("finished", "cancelled"):
+        raise GameNotFinished
+    return NewGame(
+        rules=game.rules,
+        pace=game.pace,
+        seats=tuple(_again(seat, principal) for seat in game.seats),
+        visibility=game.visibility,
+        spectators=game.spectators,
+        hints=game.hints,
+        rematch_of=game_id,
+        invited=tuple(seat.player_id for seat in game.seats if seat.player_id is not None),
+    )
+
+
+def _again(seat: Seat, principal: Principal) -> SeatPlan:
+    if seat.player_id == principal.player_id:
+        return SeatPlan("human", principal.player_id)
+    if seat.controller == "bot" and seat.player_id is None:
+        return SeatPlan("bot", level=seat.level)
+    return SeatPlan("open")
+
+
+async def _carry_out(
+    tables: Tables, principal: Principal, game_id: str, ask: Ask, request: KeyedRequest | None = None
+) -> tuple[Hot, Outcome]:
+    command_id = new_uuid()
+
+    def plan(draft: Draft) -> None:
+        refuse_unknown(draft.game, principal)
+        draft.carry_out(ask(draft.game), "player", command_id)
+
+    outcome = await tables.carry_out(game_id, plan, request)
+    return tables.in_memory(game_id), outcome
+
+
+def _seat(game: Game, seat: int) -> Seat:
+    if not 0 <= seat < len(game.seats):
+        raise Refused(SeatNotFound(seat))
+    return game.seats[seat]
+
+
+def _refuse_unless_own(game: Game, seat: int, principal: Principal) -> None:
+    _seat(game, seat)
+    held = seat_held_by(game, principal.player_id)
+    if held is None:
+        raise NotSeated
+    if held != seat:
+        raise NotYourDecision
+
+
+def _refuse_unless_opener(game: Game, principal: Principal) -> None:
+    if game.opened_by != principal.player_id:
+        raise NotYourGame
+
+
+def _reclaiming(game: Game, seat: int, principal: Principal) -> TableCommand:
+    held = _seat(game, seat)
+    if held.player_id != principal.player_id:
+        raise NotSeated
+    if held.controller != "bot":
+        raise Refused(SeatNotHeld(seat))
+    return ChangeController(seat, "human", principal.player_id, None, "reclaimed")

@@ -1,0 +1,181 @@
+"""Sitting down by invite, leaving, bots that sit in, handing over, coming back, cancelling, playing again."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from services.memory import MemoryInvites
+from tests.api.test_errors import assert_problem
+from tests.api.world import Json, Player, World, dealt_game
+
+OPEN, BOT = {"controller": "open"}, {"controller": "bot", "level": "normal"}
+
+
+def who(game: Json, seat: int) -> tuple[str, Any, Any]:
+    shown = game["seats"][seat]
+    return shown["controller"], shown["player_id"], shown["level"]
+
+
+async def private_table(world: World, anna: Player, boris: Player, **changes: Any) -> str:
+    """Opens a private game of Anna's, lets Boris in by an invite, starts it and deals."""
+    game_id: str = (await anna.open_game(visibility="private", **changes))["game_id"]
+    invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {})
+    await boris.sent("POST", f"/v1/invites/{invite['code']}/accept")
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    await world.tend(game_id)
+    return game_id
+
+
+async def kinds(player: Player, game_id: str) -> list[tuple[str, Any]]:
+    events = (await player.sent("GET", f"/v1/games/{game_id}/events"))["items"]
+    return [(event["kind"], event["data"].get("reason")) for event in events]
+
+
+async def test_a_seat_can_be_left_while_the_game_waits(anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    path = f"/v1/games/{game_id}/seats/1"
+    assert who(await boris.sent("PUT", path), 1)[:2] == ("human", boris.player_id)
+    assert_problem(await anna.call("DELETE", path), 403, "not_your_decision")
+    for _ in range(2):
+        assert who(await boris.sent("DELETE", path), 1) == ("open", None, None)
+    assert (await kinds(anna, game_id))[-1] == ("seat_changed", "left")
+    await boris.sent("PUT", path)
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    assert_problem(await boris.call("DELETE", path), 409, "already_started")
+
+
+async def test_the_opener_fills_seats_with_bots_and_empties_them(anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game(seats=[{"controller": "you"}, OPEN, OPEN]))["game_id"]
+    path = f"/v1/games/{game_id}/seats"
+    assert_problem(await boris.call("PUT", f"{path}/1/bot", {}), 403, "not_your_game")
+    assert who(await anna.sent("PUT", f"{path}/1/bot", {"level": "easy"}), 1) == ("bot", None, "easy")
+    assert who(await anna.sent("PUT", f"{path}/1/bot", {"level": "normal"}), 1) == ("bot", None, "normal")
+    await boris.sent("PUT", f"{path}/2")
+    assert_problem(await anna.call("PUT", f"{path}/2/bot", {}), 409, "seat_taken")
+    assert_problem(await anna.call("DELETE", f"{path}/2/bot"), 409, "seat_taken")
+    assert_problem(await anna.call("PUT", f"{path}/7/bot", {}), 404, "seat_not_found")
+    assert who(await anna.sent("DELETE", f"{path}/1/bot"), 1) == ("open", None, None)
+
+
+async def test_only_the_opener_cancels_a_waiting_game(anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    assert_problem(await boris.call("POST", f"/v1/games/{game_id}/cancel", idempotency_key="c"), 403, "not_your_game")
+    for _ in range(2):
+        assert (await anna.sent("POST", f"/v1/games/{game_id}/cancel"))["status"] == "cancelled"
+    assert (await kinds(anna, game_id))[-1] == ("game_cancelled", "opener")
+    assert_problem(await boris.call("PUT", f"/v1/games/{game_id}/seats/1"), 409, "already_started")
+    assert_problem(await anna.call("POST", f"/v1/games/{game_id}/start", idempotency_key="s"), 409, "already_started")
+    assert [game["status"] for game in (await anna.sent("GET", "/v1/games"))["items"]] == ["cancelled"]
+
+
+async def test_a_started_game_is_not_cancelled(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    assert_problem(await anna.call("POST", f"/v1/games/{game_id}/cancel", idempotency_key="c"), 409, "already_started")
+
+
+async def test_a_bot_sits_in_and_its_person_comes_back(world: World, anna: Player, boris: Player) -> None:
+    game_id = await private_table(world, anna, boris)
+    path = f"/v1/games/{game_id}/seats/1"
+    hand = (await boris.view(game_id))["you"]["hand"]
+    assert who(await boris.sent("PUT", f"{path}/bot", {"level": "easy"}), 1) == ("bot", boris.player_id, "easy")
+    assert (await boris.view(game_id))["you"] is None
+    assert_problem(await anna.call("DELETE", f"{path}/bot"), 403, "not_seated")
+    assert who(await boris.sent("DELETE", f"{path}/bot"), 1) == ("human", boris.player_id, None)
+    assert (await boris.view(game_id))["you"]["hand"] == hand
+    assert_problem(await boris.call("POST", f"{path}/reclaim", idempotency_key="r"), 409, "seat_not_held")
+
+
+async def test_who_abandons_a_game_may_reclaim_the_seat(world: World, anna: Player, boris: Player) -> None:
+    game_id = await private_table(world, anna, boris)
+    path = f"/v1/games/{game_id}/seats/1"
+    assert_problem(await anna.call("POST", f"{path}/abandon", idempotency_key="a"), 403, "not_your_decision")
+    left = await boris.call("POST", f"{path}/abandon", idempotency_key="leave")
+    assert who(left.json(), 1) == ("bot", boris.player_id, "normal")
+    again = await boris.call("POST", f"{path}/abandon", idempotency_key="leave")
+    assert (again.json(), again.headers["idempotency-replayed"]) == (left.json(), "true")
+    assert who(await boris.sent("POST", f"{path}/reclaim"), 1) == ("human", boris.player_id, None)
+    assert [kind for kind in await kinds(anna, game_id) if kind[0] == "seat_changed"][-2:] == [
+        ("seat_changed", "abandoned"), ("seat_changed", "reclaimed"),
+    ]  # fmt: skip
+
+
+async def test_a_hand_goes_over_to_another_player(world: World, anna: Player, boris: Player, clara: Player) -> None:
+    game_id = await dealt_game(world, anna, boris, spectators="none")
+    path = f"/v1/games/{game_id}/seats/1/handover"
+    hand = (await boris.view(game_id))["you"]["hand"]
+    unknown = {"player_id": "ply_" + "0" * 26}
+    assert_problem(await boris.call("POST", path, unknown, idempotency_key="1"), 404, "player_not_found")
+    seated = {"player_id": anna.player_id}
+    assert_problem(await boris.call("POST", path, seated, idempotency_key="2"), 409, "seat_taken")
+    await boris.sent("POST", path, {"player_id": clara.player_id})
+    assert (await clara.view(game_id))["you"]["hand"] == hand
+    assert_problem(await boris.call("GET", f"/v1/games/{game_id}/view"), 403, "not_seated")
+
+
+async def test_an_invite_opens_a_private_game(world: World, anna: Player, boris: Player, clara: Player) -> None:
+    game = await anna.open_game(visibility="private")
+    game_id = game["game_id"]
+    assert_problem(
+        await boris.call("POST", f"/v1/games/{game_id}/invites", {}, idempotency_key="i"), 404, "game_not_found"
+    )
+    invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {}, idempotency_key="one")
+    assert await anna.sent("POST", f"/v1/games/{game_id}/invites", {}, idempotency_key="one") == invite
+    assert (await boris.sent("GET", f"/v1/invites/{invite['code']}"))["game"]["game_id"] == game_id
+    joined = await boris.sent("POST", f"/v1/invites/{invite['code']}/accept")
+    assert (joined["you"], who(joined, 1)[1]) == (1, boris.player_id)
+    assert (await boris.sent("POST", f"/v1/invites/{invite['code']}/accept"))["version"] == joined["version"]
+    full = await clara.call("POST", f"/v1/invites/{invite['code']}/accept", idempotency_key="x")
+    assert_problem(full, 409, "game_full")
+    assert_problem(await clara.call("GET", "/v1/invites/nothing"), 404, "invite_not_found")
+
+
+async def test_an_invite_expires(world: World, anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {"valid_s": 60})
+    assert isinstance(world.house.invites, MemoryInvites)
+    before = world.house.invites.now
+    world.house.invites.now = lambda: before() + timedelta(seconds=61)
+    accept = f"/v1/invites/{invite['code']}/accept"
+    assert_problem(await boris.call("POST", accept, idempotency_key="x"), 410, "invite_expired")
+
+
+async def test_a_hand_goes_over_by_a_code(world: World, anna: Player, boris: Player, clara: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    invites = f"/v1/games/{game_id}/invites"
+    mine = {"is_hand": True, "seat": 1}
+    assert_problem(await anna.call("POST", invites, mine, idempotency_key="1"), 403, "not_your_decision")
+    assert_problem(await boris.call("POST", invites, {"is_hand": True}, idempotency_key="2"), 422, "invalid_request")
+    invite = await boris.sent("POST", invites, mine)
+    hand = (await boris.view(game_id))["you"]["hand"]
+    await clara.sent("POST", f"/v1/invites/{invite['code']}/accept")
+    assert (await clara.view(game_id))["you"]["hand"] == hand
+    used = await boris.call("POST", f"/v1/invites/{invite['code']}/accept", idempotency_key="x")
+    assert_problem(used, 409, "seat_not_held")
+
+
+async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, boris: Player, clara: Player) -> None:
+    rules = {"contracts": [[{"kind": "set", "size": 3}]]}
+    game_id = await private_table(world, anna, boris, overrides=rules)
+    assert_problem(
+        await anna.call("POST", f"/v1/games/{game_id}/rematch", idempotency_key="r"), 409, "game_not_finished"
+    )
+    for player, seat in ((anna, 0), (boris, 1)):
+        await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}/bot", {})
+    await world.tend(game_id)
+    new = await anna.sent("POST", f"/v1/games/{game_id}/rematch", idempotency_key="again")
+    assert await anna.sent("POST", f"/v1/games/{game_id}/rematch", idempotency_key="again") == new
+    assert (who(new, 0)[1], who(new, 1)[0], new["status"]) == (anna.player_id, "open", "waiting")
+    assert new["rules"] == (await anna.sent("GET", f"/v1/games/{game_id}"))["rules"]
+    opened = (await anna.sent("GET", f"/v1/games/{new['game_id']}/events"))["items"][0]
+    assert opened["data"]["rematch_of"] == game_id
+    assert_problem(await clara.call("GET", f"/v1/games/{new['game_id']}"), 404, "game_not_found")
+    assert who(await boris.sent("PUT", f"/v1/games/{new['game_id']}/seats/1"), 1)[1] == boris.player_id
+
+
+@pytest.mark.parametrize("path", ["cancel", "rematch", "seats/0/abandon", "seats/0/reclaim", "invites"])
+async def test_a_strangers_private_game_is_unknown(anna: Player, boris: Player, path: str) -> None:
+    game_id = (await anna.open_game(visibility="private"))["game_id"]
+    body = {} if path == "invites" else None
+    answer = await boris.call("POST", f"/v1/games/{game_id}/{path}", body, idempotency_key="k")
+    assert_problem(answer, 404, "game_not_found")
