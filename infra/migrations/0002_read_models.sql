@@ -45,8 +45,10 @@ CREATE TABLE lobby_game (
     shown     bytea   NOT NULL,
     PRIMARY KEY (build, game_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+CREATE INDEX lobby_game_public ON lobby_game (build, game_id) WHERE is_public;
 CREATE INDEX lobby_game_status ON lobby_game (build, status, game_id) WHERE is_public;
 CREATE INDEX lobby_game_ruleset ON lobby_game (build, ruleset, game_id) WHERE is_public;
+CREATE INDEX lobby_game_ruleset_status ON lobby_game (build, ruleset, status, game_id) WHERE is_public;
 
 -- Who may know of a game although it is private: its opener, and those who sit at it.
 CREATE TABLE lobby_seat (

@@ -38,7 +38,7 @@ COLUMNS = (
 _SQL = statements("archive")
 _LEAD = statements("relay")["try_lead"]
 _ENDS = [TYPE_NUMBERS[GameFinished], TYPE_NUMBERS[GameCancelled]]
-_ROWS_AT_ONCE = 10_000  # some tenths of a second: so long the relay waits at most
+_ROWS_AT_ONCE = 5_000  # a few tenths of a second: so long the relay waits at most
 _TRIES, _PAUSE_S = 60, 1.0
 # Times are written in one way, whatever the server's own settings are; a month takes its time to be read.
 _SETTINGS = {**SESSION, "role": ROLE, "statement_timeout": "0", "timezone": "UTC", "datestyle": "ISO, YMD"}

@@ -63,12 +63,26 @@ class PostgresLobby:
 
 
 def _page(wanted: GameFilter) -> str:
-    """Writes the statement for one filter: a condition that may be absent would hide the index from the planner."""
+    """Writes the statement for one filter: a condition that may be absent would hide its index from the planner."""
+    columns = {
+        "build": "(SELECT build FROM served)",
+        **({"ruleset": "$5"} if wanted.ruleset else {}),
+        **({"status": "$4"} if wanted.status else {}),
+    }
     conditions = (
         "status = $4" if wanted.status else "$4::text IS NULL",
         "ruleset = $5" if wanted.ruleset else "$5::text IS NULL",
     )
-    return _SQL["page"].replace("{wanted}", " AND ".join(conditions))
+    parts = {
+        "{list}": ", ".join(columns),
+        "{is_list}": ", ".join(columns.values()),
+        "{list_down}": ", ".join(f"{column} DESC" for column in columns),
+        "{wanted}": " AND ".join(conditions),
+    }
+    statement = _SQL["page"]
+    for place, part in parts.items():
+        statement = statement.replace(place, part)
+    return statement
 
 
 def _listed(row: Any) -> ListedGame | None:

@@ -135,22 +135,25 @@ ORDER BY game_id DESC
 LIMIT $3;
 
 -- name: page
--- Public games and the caller's own private ones, the newest first; each half is found by its index. Left without an
--- event is a game whose month was archived just now. {wanted} becomes conditions on $4 and $5.
+-- Public games and the caller's own private ones, the newest first. The public ones are a range of one index, in its
+-- order, so that no plan looks at the games of other lists: {list} is the columns of that index before game_id, {is_list}
+-- what they are; {wanted} is conditions on $4 and $5. A game without an event is one whose month was archived just now.
 WITH served AS (SELECT max(build) AS build FROM projection WHERE is_served), ids AS (
     (
         SELECT game_id
         FROM lobby_game
-        WHERE build = (SELECT build FROM served) AND is_public AND NOT $6::boolean AND game_id < $2 AND {wanted}
-        ORDER BY game_id DESC
+        WHERE is_public AND NOT $6::boolean
+            AND ({list}, game_id) < ({is_list}, $2)
+            AND ({list}, game_id) >= ({is_list}, '00000000-0000-0000-0000-000000000000')
+        ORDER BY {list_down}, game_id DESC
         LIMIT $3
     )
     UNION ALL
     (
         SELECT game_id
         FROM lobby_seat JOIN lobby_game USING (build, game_id)
-        WHERE build = (SELECT build FROM served) AND player_id = $1 AND (is_seated OR NOT $6)
-            AND ($6 OR NOT is_public) AND game_id < $2 AND {wanted}
+        WHERE build = (SELECT build FROM served) AND player_id = $1 AND game_id < $2
+            AND (is_seated OR NOT $6) AND ($6 OR NOT is_public) AND {wanted}
         ORDER BY game_id DESC
         LIMIT $3
     )

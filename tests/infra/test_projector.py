@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from random import Random
 from typing import Any, TypeVar
 
@@ -332,9 +332,11 @@ async def test_a_page_is_found_by_an_index_among_many_games(settings: Settings, 
     )
     connection = Explaining(owner)
     lobby = PostgresLobby(connection)  # type: ignore[arg-type]
-    for wanted in (GameFilter(), GameFilter("waiting"), GameFilter(None, "jokers"), GameFilter(mine=True)):
-        await lobby.page(PEOPLE[0], wanted, None, 20)
-        assert connection.pages < 300, connection.plan
+    for mode in ("force_custom_plan", "force_generic_plan"):
+        await owner.execute(f"SET plan_cache_mode = {mode}")
+        for status, ruleset, mine in product((None, "waiting"), (None, "jokers"), (False, True)):
+            await lobby.page(PEOPLE[0], GameFilter(status, ruleset, mine=mine), None, 20)
+            assert connection.pages < 300, connection.plan
 
 
 class Explaining:
@@ -347,7 +349,10 @@ class Explaining:
 
     async def fetch(self, statement: str, *arguments: Any) -> list[Any]:
         if "lobby_game" in statement:
-            lines = await self.connection.fetch(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", *arguments)
+            await self.connection.execute(f"PREPARE page (uuid, uuid, integer, text, text, boolean) AS {statement}")
+            given = ", ".join("NULL" if argument is None else f"'{argument}'" for argument in arguments)
+            lines = await self.connection.fetch(f"EXPLAIN (ANALYZE, BUFFERS) EXECUTE page ({given})")
+            await self.connection.execute("DEALLOCATE page")
             self.plan = "\n".join(line[0] for line in lines)
             top = next(line[0] for line in lines if "Buffers:" in line[0])
             self.pages = sum(int(count) for count in re.findall(r"(?:hit|read)=(\d+)", top))
