@@ -19,7 +19,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-moves bench-report openapi lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-moves bench-report openapi openapi-examples lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -66,6 +66,10 @@ bench-report: $(VENV)/developing $(PEERS)/installed  ## how cost grows with game
 	@$(PEERS)/bin/python tests/bench/peers/draw.py bench-results/growth.json bench-results
 
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
+	$(PY) -m infra.cli openapi
+
+openapi-examples: $(VENV)/developing  ## records api/examples.json where answers have got another shape, and writes the documents
+	-$(PY) -m pytest -q --record-examples tests/api
 	$(PY) -m infra.cli openapi
 
 lock:  ## pins what pyproject.toml asks for; needs uv

@@ -14,7 +14,16 @@ from api.operations import OPERATIONS, TAGS, Operation, Types
 from api.problems import KINDS, Problem
 from api.schemas import Components, Schema
 from api.streams import Bye, EventStream, Heartbeat, Hello, Resync
-from api.wording import ANSWER_HEADERS, EXAMPLES, INFO, OTHER_ANSWERS, PATH_PARAMETERS, REQUEST_HEADERS, SUCCESSES
+from api.wording import (
+    ANSWER_HEADERS,
+    EXAMPLES,
+    INFO,
+    OTHER_ANSWERS,
+    PATH_PARAMETERS,
+    RECORDED,
+    REQUEST_HEADERS,
+    SUCCESSES,
+)
 from domain.view import View
 
 FILE = Path("openapi") / "openapi.json"
@@ -97,6 +106,8 @@ def _responses(operation: Operation, types: Types, components: Components) -> Sc
     responses: Schema = {str(operation.status): _success(operation, types, components)}
     for status in operation.also:
         responses[str(status)] = {"description": OTHER_ANSWERS[status]}
+        if status == 304:
+            responses["304"]["headers"] = {"ETag": {"$ref": "#/components/headers/ETag"}}
         if status == 503:
             responses["503"]["content"] = responses["200"]["content"]
     by_status: dict[int, list[str]] = {}
@@ -116,8 +127,12 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
         answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
     elif operation.media_type:
         answer["content"] = {operation.media_type: {"schema": {"type": "string"}}}
+        if operation.media_type == "application/x-ndjson":
+            answer["content"][operation.media_type]["x-line"] = {"$ref": "#/components/schemas/Event"}
     elif types.shown not in (Text, None):
         answer["content"] = {"application/json": {"schema": components.of(types.shown)}}
+        if operation.id in RECORDED:
+            answer["content"]["application/json"]["example"] = RECORDED[operation.id]["answer"]
     return answer
 
 

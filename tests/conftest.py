@@ -6,6 +6,7 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds what a developer may ask for on top of pytest."""
     parser.addoption("--record-golden", action="store_true", help="record the golden files in tests/golden anew")
+    parser.addoption("--record-examples", action="store_true", help="record api/examples.json anew, from tests/api")
     parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
     parser.addoption("--soak-minutes", type=float, default=480, metavar="MINUTES", help="bound of the whole soak")
 
@@ -16,6 +17,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = soak if config.getoption("--soak") else [item for item in items if item not in soak]
     config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
     items[:] = wanted
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the examples that were seen, where they were asked for."""
+    if session.config.getoption("--record-examples"):
+        from tests.described import is_example
+        from tests.examples import write_examples
+
+        write_examples(is_example)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,18 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+import httpx
 import pytest
+from msgspec.structs import fields
 
 from api import asyncapi
 from api.openapi import document, document_text
-from api.operations import OPERATIONS, TAGS
+from api.operations import OPERATIONS, TAGS, Operation
 from api.problems import EXCEPTIONS, KINDS, REFUSALS
 from api.reasons import REASONS
 from domain.commands import Move
 from domain.refusals import Reason, RuleBroken
 from domain.visible import KINDS as EVENT_KINDS
-from tests.api.world import Json, Player, World, asked, dealt_game, new_world, players
+from tests.api.world import Json, Player, World, new_world, players
+from tests.described import Undescribed, check, shape_faults
 
+RECORD = "run: make openapi-examples"
 ROOT = Path(__file__).parents[2]
 DOCUMENT = document()
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
@@ -99,33 +103,45 @@ async def test_the_catalogue_of_problems_is_open_to_everybody(stranger: Player) 
     assert {item["reason"] for item in catalogue["reasons"]} == set(REASONS)
 
 
-async def test_answers_have_the_documented_shape(world: World, anna: Player, boris: Player) -> None:
-    game_id = await dealt_game(world, anna, boris)
-    player, view = await asked(game_id, "play", anna, boris)
-    moved = await player.move(
-        game_id, view["decisions"][0]["decision_id"], view["decisions"][0]["options"][0], prefer="return=representation"
-    )
-    refused = await player.call("GET", "/v1/games?limit=0")
-    answers: list[tuple[str, Any]] = [
-        ("View", view),
-        ("MoveResult", moved.json()),
-        ("Problem", refused.json()),
-        ("Me", await player.sent("GET", "/v1/me")),
-        ("Game", await player.sent("GET", f"/v1/games/{game_id}")),
-        ("PlayerPage", await player.sent("GET", f"/v1/players/{player.player_id}")),
-        ("GamePage", await player.sent("GET", "/v1/games")),
-        ("EventPage", await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")),
-        ("DecisionList", await player.sent("GET", f"/v1/games/{game_id}/decisions")),
-        ("RulesetList", await player.sent("GET", "/v1/rulesets")),
-        ("Ruleset", await player.sent("GET", "/v1/rulesets/black-twos")),
-        ("BotList", await player.sent("GET", "/v1/bots")),
-        ("ProblemCatalogue", await player.sent("GET", "/v1/problems")),
-        ("Meta", await player.sent("GET", "/v1/meta")),
-        ("Alive", await player.sent("GET", "/health/live")),
-        ("Readiness", await player.sent("GET", "/health/ready")),
-    ]
-    for name, answer in answers:
-        assert list(faults(answer, SCHEMAS[name], name)) == []
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.is_listed], ids=lambda each: each.id)
+def test_every_example_is_one(operation: Operation) -> None:
+    described = DOCUMENT["paths"][operation.path][operation.method.lower()]
+    if operation.types.body is not None:
+        taken = described["requestBody"]["content"]["application/json"]
+        if any(field.required for field in fields(operation.types.body)):
+            assert "example" in taken, RECORD
+        assert shape_faults(taken.get("example", {}), taken["schema"]) == []
+    for media_type, shown in described["responses"][str(operation.status)].get("content", {}).items():
+        if media_type == "application/json":
+            assert "example" in shown, RECORD
+            assert shape_faults(shown["example"], shown["schema"]) == [], RECORD
+
+
+READABLE = [each for each in OPERATIONS if each.method == "GET" and "{" not in each.path and each.is_listed]
+
+
+@pytest.mark.parametrize("operation", READABLE, ids=lambda each: each.id)
+async def test_what_needs_no_id_can_be_read_as_described(anna: Player, operation: Operation) -> None:
+    await anna.sent("GET", operation.path)
+
+
+async def test_the_strict_reading_finds_what_is_not_described(anna: Player) -> None:
+    good = await anna.sent("GET", "/v1/me")
+    me = {"$ref": "#/components/schemas/Me"}
+    assert shape_faults(good, me) == []
+    assert shape_faults(good | {"more": 1}, me)
+    assert shape_faults(good | {"name": None}, me)
+    assert shape_faults({"name": "Anna"}, me)
+    assert shape_faults("purple", {"type": "string", "x-extensible-enum": ["red"]})
+    request = httpx.Request("GET", "http://shanghai/v1/me")
+    for other in (
+        httpx.Response(418, json=good, request=request),
+        httpx.Response(200, text="Anna", request=request),
+        httpx.Response(200, json=good, headers={"Location": "/"}, request=request),
+        httpx.Response(401, json={}, request=request),
+    ):
+        with pytest.raises(Undescribed):
+            check(other)
 
 
 async def test_the_page_of_the_document_needs_nothing_from_elsewhere(stranger: Player) -> None:
@@ -158,39 +174,3 @@ def nodes(value: Any) -> Iterator[Json]:
         yield value
     for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from nodes(below)
-
-
-def faults(value: Any, schema: Json, where: str) -> Iterator[str]:
-    """Checks a value against as much of JSON Schema as the document uses; no field may be undescribed."""
-    if "$ref" in schema:
-        schema = SCHEMAS[schema["$ref"].rpartition("/")[2]]
-    if "oneOf" in schema:
-        matches = [member for member in schema["oneOf"] if not list(faults(value, member, where))]
-        if len(matches) != 1:
-            yield f"{where}: {len(matches)} of the union's members match"
-        return
-    if "const" in schema and value != schema["const"]:
-        yield f"{where}: {value} is not {schema['const']}"
-    types = schema.get("type", _type_of(value))
-    if _type_of(value) not in (types if isinstance(types, list) else [types]):
-        yield f"{where}: {_type_of(value)} is not {types}"
-    for listed in ("enum", "x-extensible-enum"):
-        if listed in schema and value not in schema[listed]:
-            yield f"{where}: {value} is not in {schema[listed]}"
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from faults(item, schema["items"], f"{where}/{number}")
-    if isinstance(value, dict):
-        properties, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        for name in set(schema.get("required", ())) - set(value):
-            yield f"{where}: {name} is missing"
-        for name, below in value.items():
-            if name in properties or isinstance(rest, dict):
-                yield from faults(below, properties.get(name, rest), f"{where}/{name}")
-            else:
-                yield f"{where}: {name} is not described"
-
-
-def _type_of(value: Any) -> str:
-    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    return "null" if value is None else names[type(value)]

@@ -30,6 +30,7 @@ from services.memory import (
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend
+from tests.described import hold
 
 Json = dict[str, Any]
 
@@ -152,7 +153,8 @@ class Player:
 async def players(world: World, *names: str) -> AsyncIterator[list[Player]]:
     """Gives players who call the application directly; one called "" has no token."""
     transport = httpx.ASGITransport(app=cast("Any", world.app), client=("203.0.113.7", 5000))
-    clients = [httpx.AsyncClient(transport=transport, base_url="http://shanghai") for _ in names]
+    hooks = {"response": [hold]}
+    clients = [httpx.AsyncClient(transport=transport, base_url="http://shanghai", event_hooks=hooks) for _ in names]
     try:
         yield [
             await Player(http).join(name) if name else Player(http) for http, name in zip(clients, names, strict=True)

@@ -10,6 +10,8 @@ from uuid import uuid4
 
 import httpx
 
+from tests.described import check_message, hold_now
+
 Json = dict[str, Any]
 Chooser = Callable[[Json], Json]
 
@@ -20,7 +22,7 @@ class Client:
     """A guest with a token, and the calls of the core path."""
 
     def __init__(self, base_url: str, name: str = "Anna") -> None:
-        self.http = httpx.Client(base_url=base_url, timeout=30)
+        self.http = httpx.Client(base_url=base_url, timeout=30, event_hooks={"response": [hold_now]})
         guest = self.sent("POST", "/v1/players", {"name": name})
         self.player_id: str = guest["player_id"]
         self.http.headers["Authorization"] = f"Bearer {guest['token']}"
@@ -92,6 +94,7 @@ def messages(lines: Iterator[str]) -> Iterator[tuple[str, Json]]:
             data += value.strip()
         elif not line:
             if data:
+                check_message(kind, json.loads(data))
                 yield kind, json.loads(data)
             kind, data = "message", ""
 
