@@ -18,6 +18,7 @@ from domain.commands import Visibility
 from domain.events import Event, GameFinished, GameOpened, SeatChanged
 from domain.presets import preset
 from domain.simulation import as_bot, play
+from domain.state import Status
 from infra.postgres import leading
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.projector import AheadOfCluster, PostgresProjectedLog, leading_projector, rebuild
@@ -332,9 +333,10 @@ async def test_a_page_is_found_by_an_index_among_many_games(settings: Settings, 
     )
     connection = Explaining(owner)
     lobby = PostgresLobby(connection)  # type: ignore[arg-type]
+    statuses: tuple[Status | None, ...] = (None, "waiting")
     for mode in ("force_custom_plan", "force_generic_plan"):
         await owner.execute(f"SET plan_cache_mode = {mode}")
-        for status, ruleset, mine in product((None, "waiting"), (None, "jokers"), (False, True)):
+        for status, ruleset, mine in product(statuses, (None, "jokers"), (False, True)):
             await lobby.page(PEOPLE[0], GameFilter(status, ruleset, mine=mine), None, 20)
             assert connection.pages < 300, connection.plan
 
