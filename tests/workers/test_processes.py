@@ -82,12 +82,15 @@ async def test_a_worker_told_to_stop_ends_well_and_soon(services: Services, star
     assert worker.returncode == 0
 
 
-async def test_the_clock_alone_gets_due_work_done(services: Services, start: Start) -> None:
+async def test_the_clock_alone_gets_due_work_done_and_tells_that_the_relay_is_down(
+    services: Services, start: Start, capfd: pytest.CaptureFixture[str]
+) -> None:
     start(WORKER)
     start("workers.clock")
     game = await started_game(services)
     before = await head(services, game)
     await eventually(lambda: has_moved(services, game, before))
+    assert "s behind: it is down, or Redis is" in capfd.readouterr().err
 
 
 async def test_of_several_clocks_one_leads_and_another_takes_over(
