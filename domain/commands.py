@@ -137,7 +137,7 @@ class SeatBot(Struct, frozen=True, tag=True):
 class CancelGame(Struct, frozen=True, tag=True):
     """A game that waits for its start will not be played."""
 
-    reason: Literal["opener"]
+    reason: Literal["opener", "expired"]
 
 
 class StartGame(Struct, frozen=True, tag=True):
@@ -214,6 +214,12 @@ class CloseClaims(Struct, frozen=True, tag=True):
     opened_at_version: int
 
 
+class WarnTurn(Struct, frozen=True, tag=True):
+    """The time of the player in turn, which counts from that version, is nearly over."""
+
+    clock_at_version: int
+
+
 class ActForSeat(Struct, frozen=True, tag=True):
     """The turn's time is over: the table answers that decision for the seat."""
 
@@ -223,5 +229,13 @@ class ActForSeat(Struct, frozen=True, tag=True):
 
 PlayerCommand: TypeAlias = Answer | TakeSeat | LeaveSeat | SeatBot | CancelGame | StartGame | RevealNonce | LeaveForGood
 TableCommand: TypeAlias = (
-    PlayerCommand | OpenGame | ChangeController | DropNonces | DealRound | ScoreRound | CloseClaims | ActForSeat
+    PlayerCommand
+    | OpenGame
+    | ChangeController
+    | DropNonces
+    | DealRound
+    | ScoreRound
+    | CloseClaims
+    | WarnTurn
+    | ActForSeat
 )

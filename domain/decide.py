@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from domain import claims, drawing, playing, swapping
+from domain import events as e
 from domain.commands import (
     ActForSeat,
     Answer,
@@ -30,6 +31,7 @@ from domain.commands import (
     TableCommand,
     TakeDiscard,
     TakeSeat,
+    WarnTurn,
 )
 from domain.dealing import deal_round, score_round
 from domain.decisions import Decision, open_decisions
@@ -91,6 +93,8 @@ def _judged(command: TableCommand, game: Game) -> Unfolding:
             return _answer(game, command.seat, command.decision_id, command.move)
         case CloseClaims(opened_at):
             return _close_claims(game, opened_at)
+        case WarnTurn(clock_at):
+            return _warn_turn(game, clock_at)
         case ActForSeat(seat, decision_id):
             return _act_for(game, seat, decision_id)
         case OpenGame():
@@ -211,6 +215,15 @@ def _close_claims(game: Game, opened_at: int) -> Unfolding:
         raise Refused(Outdated())
     table = Unfolding(game)
     claims.close(table, "time")
+    return table
+
+
+def _warn_turn(game: Game, clock_at: int) -> Unfolding:
+    round_ = game.round
+    if round_ is None or not open_decisions(game) or round_.clock_at != clock_at or round_.is_warned:
+        raise Refused(Outdated())
+    table = Unfolding(game)
+    table.add(e.TurnWarned(round_.turn))
     return table
 
 

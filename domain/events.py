@@ -15,7 +15,7 @@ from domain.ruleset import Part, Ruleset
 
 ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called", "left"]
 RoundEnd: TypeAlias = Literal["out", "exhausted", "left"]
-Cancelling: TypeAlias = Literal["opener"]
+Cancelling: TypeAlias = Literal["opener", "expired"]
 SeatChange: TypeAlias = Literal["opened", "taken", "left", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
 
 
@@ -244,6 +244,12 @@ class CardDiscarded(Struct, frozen=True):
     skip: int | None
 
 
+class TurnWarned(Struct, frozen=True):
+    """The time of the player in turn is nearly over."""
+
+    seat: int
+
+
 class TurnEnded(Struct, frozen=True):
     """The turn is over without a discard."""
 
@@ -300,6 +306,7 @@ Event: TypeAlias = (
     | GameStarted
     | RoundDealt
     | TurnBegan
+    | TurnWarned
     | CardDrawn
     | DrawDeclined
     | DrawSkipped

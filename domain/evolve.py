@@ -131,6 +131,7 @@ _RECORD: dict[type[e.Event], Callable[[Game, Any], None]] = {
     e.GameStarted: _game_started,
     e.RoundDealt: in_round.round_dealt,
     e.TurnBegan: in_round.turn_began,
+    e.TurnWarned: in_round.turn_warned,
     e.CardDrawn: in_round.card_drawn,
     e.DrawDeclined: in_round.draw_declined,
     e.DrawSkipped: in_round.draw_skipped,

@@ -66,6 +66,11 @@ def turn_began(game: Game, event: e.TurnBegan) -> None:
         seat_is(game, seat, replace(game.seats[seat], skip="has_missed"))
 
 
+def turn_warned(game: Game, _: e.TurnWarned) -> None:
+    """The player in turn has been warned; nothing else changes."""
+    _round(game).is_warned = True
+
+
 def discard_opened(game: Game, event: e.DiscardOpened) -> None:
     """The card below a bought one is asked about."""
     _asked_to_draw(game, event.claimants, discard_open=True)
@@ -156,6 +161,7 @@ def swap_offered(game: Game, event: e.SwapOffered | e.SwapDeclined) -> None:
     round_ = _round(game)
     round_.now = replace(round_.now, offered=event.seat if isinstance(event, e.SwapOffered) else None)
     round_.asked_at = round_.clock_at = game.version
+    round_.is_warned = False
 
 
 def shanghai_called(game: Game, event: e.ShanghaiCalled) -> None:
@@ -241,6 +247,7 @@ def _asked_to_draw(game: Game, claimants: tuple[int, ...], *, discard_open: bool
     round_.step, round_.discard_open, round_.now = "draw", discard_open, _NOTHING_YET
     round_.window = Window(version, claimants) if claimants else None
     round_.asked_at = round_.clock_at = version
+    round_.is_warned = False
     return round_
 
 
@@ -248,6 +255,7 @@ def _playing(game: Game) -> Round:
     round_ = _round(game)
     round_.step, round_.discard_open, round_.now, round_.window = "play", False, _NOTHING_YET, None
     round_.asked_at = round_.clock_at = game.version
+    round_.is_warned = False
     return round_
 
 

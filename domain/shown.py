@@ -80,6 +80,10 @@ class TurnBeganData(Struct, frozen=True):
     skipped: tuple[int, ...]
 
 
+class TurnWarnedData(Struct, frozen=True):
+    """The seat's time is nearly over; the view tells when it is."""
+
+
 class CardDrawnData(Struct, frozen=True):
     """A card drawn; public when it comes from the pile."""
 
@@ -252,6 +256,7 @@ VisibleData: TypeAlias = (
     | GameStartedData
     | RoundDealtData
     | TurnBeganData
+    | TurnWarnedData
     | CardDrawnData
     | DrawDeclinedData
     | DrawSkippedData

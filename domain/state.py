@@ -86,8 +86,8 @@ class Round(Struct):
     """The round on the table. `secret` feeds its luck; `stock[0]` is drawn next, `pile[-1]` is the top.
 
     asked_at: version of the event that opened the present decision of the player in turn. clock_at: version from
-    which its time counts. idle_turns, stale_turns: turns since a card was drawn or taken, and since one left the
-    stock or was laid. went_out: who ended the round by an empty hand.
+    which its time counts; is_warned: it was told that it is nearly over. idle_turns, stale_turns: turns since a card
+    was drawn or taken, and since one left the stock or was laid. went_out: who ended the round by an empty hand.
     """
 
     number: int
@@ -104,6 +104,7 @@ class Round(Struct):
     now: Turn = Turn()
     asked_at: int = 0
     clock_at: int = 0
+    is_warned: bool = False
     renewals: int = 0
     picks: int = 0
     idle_turns: int = 0

@@ -40,6 +40,7 @@ from domain.shown import (
     SwapOfferedData,
     TurnBeganData,
     TurnEndedData,
+    TurnWarnedData,
     VisibleData,
     WildSwappedData,
 )
@@ -78,6 +79,8 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return _round_dealt(event, viewer)
         case e.TurnBegan():
             return TurnBeganData(event.step, event.discard_open, len(event.claimants), event.skipped)
+        case e.TurnWarned():
+            return TurnWarnedData()
         case e.CardDrawn():
             seen = event.source == "discard" or event.seat == viewer
             return CardDrawnData(event.source, event.stock_count, event.card if seen else UNSET)
@@ -181,6 +184,7 @@ KINDS: dict[type[e.Event], str] = {
     e.GameStarted: "game_started",
     e.RoundDealt: "round_dealt",
     e.TurnBegan: "turn_began",
+    e.TurnWarned: "turn_warned",
     e.CardDrawn: "card_drawn",
     e.DrawDeclined: "draw_declined",
     e.DrawSkipped: "draw_skipped",

@@ -39,6 +39,7 @@ TYPE_NUMBERS: dict[type[Event], int] = {
     e.SwapOffered: 28,
     e.SwapDeclined: 29,
     e.GameCancelled: 30,
+    e.TurnWarned: 31,
 }
 _TYPES = {number: type_ for type_, number in TYPE_NUMBERS.items()}
 

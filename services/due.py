@@ -10,6 +10,8 @@ from services.ports import Work
 
 SWEEP_MS = 5_000  # a job handed out at once is repeated by the sweep after this time
 NONCE_MS = 10_000  # time to reveal what stands behind a commitment
+WAITING_MS = 24 * 3600 * 1000  # after which a game that was not started is cancelled
+WARNED_FROM_S = 20  # shorter turns are over before a warning is read
 
 When = Callable[[int], datetime | None]
 """Gives the time of an event by its version; None for one that is being appended now."""
@@ -20,6 +22,8 @@ def next_work(game: Game, when: When) -> Work | None:
     round_ = game.round
     if game.nonces_asked_at is not None:
         return Work("turn_timer", NONCE_MS, when(game.nonces_asked_at))
+    if game.status == "waiting":
+        return Work("expire", WAITING_MS, when(1))
     if game.status != "playing":
         return None
     if next_round_number(game) is not None:
@@ -31,7 +35,14 @@ def next_work(game: Game, when: When) -> Work | None:
         return Work("bots", SWEEP_MS + game.pace.bot_delay_ms)
     if round_.window is not None and round_.window.declined:
         return Work("close_claims", game.pace.claim_window_s * 1000, when(round_.window.opened_at))
+    if not round_.is_warned and game.pace.turn_s >= WARNED_FROM_S:
+        return Work("warn", (game.pace.turn_s - warning_s(game.pace.turn_s)) * 1000, when(round_.clock_at))
     return Work("turn_timer", game.pace.turn_s * 1000, when(round_.clock_at))
+
+
+def warning_s(turn_s: int) -> int:
+    """Gives how long before a turn's end its player is warned: a quarter of the time, an hour at the most."""
+    return min(turn_s // 4, 3600)
 
 
 def deadline_of(game: Game, decision: Decision, when: When) -> datetime | None:

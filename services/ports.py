@@ -14,7 +14,7 @@ from msgspec import Struct
 from domain.events import Event
 
 Actor: TypeAlias = Literal["player", "bot", "timer", "table", "operator"]
-WorkKind: TypeAlias = Literal["bots", "deal", "score", "close_claims", "turn_timer"]
+WorkKind: TypeAlias = Literal["bots", "deal", "score", "close_claims", "turn_timer", "warn", "expire"]
 
 
 class NewEvent(Struct, frozen=True, gc=False):

@@ -210,8 +210,8 @@ def hand_out_delay_s(entry: LogEntry) -> float | None:
 
     A job that is due at once has a row that is due SWEEP_MS later; what it is due later than that is politeness.
     """
-    if entry.due_s is None or entry.work in (None, "nothing", "turn_timer"):
+    if entry.due_s is None:
         return None
     if entry.work == "close_claims":
         return 0.0 if entry.due_s <= 0 else None
-    return max(0.0, entry.due_s - SWEEP_MS / 1000)
+    return max(0.0, entry.due_s - SWEEP_MS / 1000) if entry.work in ("bots", "deal", "score") else None

@@ -9,20 +9,32 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from domain.bots import choose
-from domain.commands import ActForSeat, Answer, CloseClaims, DealRound, DropNonces, ScoreRound
+from domain.commands import (
+    ActForSeat,
+    Answer,
+    CancelGame,
+    ChangeController,
+    CloseClaims,
+    DealRound,
+    DropNonces,
+    ScoreRound,
+    WarnTurn,
+)
 from domain.dealing import next_round_number
 from domain.decide import timed_out_move
 from domain.decisions import Decision, open_decisions
+from domain.events import TurnBegan, TurnWarned
 from domain.luck import link
 from domain.refusals import Refused
 from domain.view import view_for
 from services.due import next_work
 from services.ids import uuid_of
 from services.ports import Secrets, Work, WorkKind
-from services.tables import Draft, GameNotFound, Plan, Tables
+from services.tables import Draft, GameNotFound, Hot, Plan, Tables
 
 MOVES_AT_ONCE = 16
-TIMED = frozenset[WorkKind]({"close_claims", "turn_timer"})
+SILENT_ACTS = 3  # answers of the timer in a row, after which a bot sits in
+TIMED = frozenset[WorkKind]({"close_claims", "turn_timer", "warn", "expire"})
 """Work that must not be done before its time; the rest is only repeated then."""
 
 _log = logging.getLogger(__name__)
@@ -62,6 +74,10 @@ def _plan(work: Work, seed: bytes) -> Plan:
             return _close_claims
         case "turn_timer":
             return _time_is_over
+        case "warn":
+            return _warn
+        case "expire":
+            return lambda draft: draft.carry_out(CancelGame("expired"), "timer", _derived_id(draft, "expired"))
 
 
 def _score_and_deal(draft: Draft, seed: bytes) -> None:
@@ -125,7 +141,36 @@ def _time_is_over(draft: Draft) -> None:
     for decision in open_decisions(draft.game):
         if decision.kind != "claim" or (round_ is not None and round_.window is None):
             command_id = _derived_id(draft, decision.decision_id)
+            silent = _acts_in_a_row(draft.hot, decision.seat)
             draft.carry_out(ActForSeat(decision.seat, decision.decision_id), "timer", command_id)
+            if silent + 1 >= SILENT_ACTS:
+                _sit_in(draft, decision)
+
+
+def _acts_in_a_row(hot: Hot, seat: int) -> int:
+    """Counts the decisions of a seat that the timer has answered since its person last did anything."""
+    acts: set[UUID] = set()
+    for recorded in reversed(hot.events):
+        if getattr(recorded.event, "seat", None) != seat or isinstance(recorded.event, TurnBegan | TurnWarned):
+            continue
+        if recorded.actor != "timer":
+            break
+        acts.add(recorded.command_id)
+    return len(acts)
+
+
+def _sit_in(draft: Draft, decision: Decision) -> None:
+    """Seats a bot in the place of a person who is away; they may reclaim the seat at any time."""
+    seat = draft.game.seats[decision.seat]
+    if draft.game.status == "playing" and seat.controller == "human" and not seat.out:
+        command = ChangeController(decision.seat, "bot", seat.player_id, "normal", "sat_in")
+        draft.carry_out(command, "timer", _derived_id(draft, f"away-{decision.decision_id}"))
+
+
+def _warn(draft: Draft) -> None:
+    round_ = draft.game.round
+    if round_ is not None:
+        draft.carry_out(WarnTurn(round_.clock_at), "timer", _derived_id(draft, f"warn-{round_.clock_at}"))
 
 
 def _derived_id(draft: Draft, what: str) -> UUID:

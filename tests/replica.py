@@ -236,6 +236,9 @@ class Replica:
             assert seat["score"] + data["points"][seat["seat"]] == total
             seat |= {"score": total, "contract": contract}
 
+    def _turn_warned(self, _: int | None, __: Json) -> None:
+        pass
+
     def _game_cancelled(self, _: int | None, __: Json) -> None:
         self.status = "cancelled"
 

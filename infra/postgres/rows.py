@@ -11,7 +11,15 @@ from services.receipts import receipt_of
 
 # Stored for ever: a number never changes its meaning.
 ACTORS: dict[int, Actor] = {1: "player", 2: "bot", 3: "timer", 4: "table", 5: "operator"}
-WORK_KINDS: dict[int, WorkKind] = {1: "bots", 2: "deal", 3: "score", 4: "close_claims", 5: "turn_timer"}
+WORK_KINDS: dict[int, WorkKind] = {
+    1: "bots",
+    2: "deal",
+    3: "score",
+    4: "close_claims",
+    5: "turn_timer",
+    6: "warn",
+    7: "expire",
+}
 NOTHING = 0  # the kind of a work row that only overtakes the ones before
 
 Row: TypeAlias = tuple[Any, ...]

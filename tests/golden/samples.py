@@ -56,4 +56,5 @@ SAMPLES: tuple[Event, ...] = (
     e.RoundScored((0, 40), (10, 40), (1, 0)),
     e.GameFinished((0,), (10, 40)),
     e.GameCancelled("opener"),
+    e.TurnWarned(0),
 )

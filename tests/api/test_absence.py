@@ -1,0 +1,116 @@
+"""People who are slow, away, or never come: a warning, the timer's move, a bot that sits in, a game given up."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from domain.events import SeatChanged
+from services.due import next_work
+from services.memory import MemoryWorkList
+from services.tending import SILENT_ACTS
+from tests.api.world import Json, Player, World, dealt_game, new_world
+
+PACE = {"claim_window_s": 0, "turn_s": 60, "bot_delay_ms": 0}
+
+
+class Clock:
+    """The database's clock, put forward by the test."""
+
+    def __init__(self) -> None:
+        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def world(clock: Clock) -> World:
+    world = new_world()
+    world.log.now = clock
+    return world
+
+
+async def wait(world: World, clock: Clock, game_id: str, seconds: float) -> list[Json]:
+    """Lets time go by and the clock process do what is due; gives what a spectator sees of it."""
+    before = (await world.house.tables.fresh(game_id)).version
+    clock.at += timedelta(seconds=seconds)
+    for due in await MemoryWorkList(world.log).due(10):
+        await world.tend(due.game_id)
+    hot = await world.house.tables.fresh(game_id)
+    return [{"kind": type(each.event).__name__, "actor": each.actor} for each in hot.events[before:]]
+
+
+async def view(player: Player, game_id: str) -> Any:
+    return await player.sent("GET", f"/v1/games/{game_id}/view")
+
+
+async def test_a_slow_player_is_warned_once_a_quarter_before_the_end(
+    world: World, clock: Clock, anna: Player, boris: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, pace=PACE)
+    assert await wait(world, clock, game_id, 44) == []
+    assert await wait(world, clock, game_id, 2) == [{"kind": "TurnWarned", "actor": "timer"}]
+    shown = await anna.sent("GET", f"/v1/games/{game_id}/events?after=0&limit=500")
+    assert shown["items"][-1]["kind"] == "turn_warned"
+    assert await wait(world, clock, game_id, 10) == []
+    acted = await wait(world, clock, game_id, 5)
+    assert acted[0]["actor"] == "timer"
+    assert "TurnWarned" not in [each["kind"] for each in acted]
+
+
+async def test_short_turns_have_no_warning(world: World, clock: Clock, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris, pace=PACE | {"turn_s": 10})
+    hot = await world.house.tables.fresh(game_id)
+    work = next_work(hot.game, hot.when)
+    assert work is not None
+    assert work.kind == "turn_timer"
+
+
+async def test_a_bot_sits_in_for_who_is_silent_three_times(
+    world: World, clock: Clock, anna: Player, boris: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, pace=PACE | {"turn_s": 10})
+    told: list[Json] = []
+    for _ in range(20):
+        told += await wait(world, clock, game_id, 11)
+        seats = (await view(anna, game_id))["seats"]
+        if "bot" in [seat["controller"] for seat in seats]:
+            break
+    away = next(seat["seat"] for seat in seats if seat["controller"] == "bot")
+    player = (anna, boris)[away]
+    hot = await world.house.tables.fresh(game_id)
+    acts = {
+        each.command_id
+        for each in hot.events
+        if each.actor == "timer"
+        and getattr(each.event, "seat", None) == away
+        and "Seat" not in type(each.event).__name__
+    }
+    assert len(acts) == SILENT_ACTS
+    assert seats[away]["player_id"] == player.player_id
+    back = await player.sent("POST", f"/v1/games/{game_id}/seats/{away}/reclaim")
+    assert back["seats"][away]["controller"] == "human"
+
+
+async def test_who_answers_in_between_is_not_away(world: World, clock: Clock, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris, pace=PACE | {"turn_s": 10})
+    for _ in range(12):
+        await wait(world, clock, game_id, 11)
+        for player in (anna, boris):
+            if (await view(player, game_id))["decisions"]:
+                await player.answer(game_id)
+    assert {seat["controller"] for seat in (await view(anna, game_id))["seats"]} == {"human"}
+
+
+async def test_a_game_that_is_not_started_in_a_day_is_given_up(world: World, clock: Clock, anna: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    assert await wait(world, clock, game_id, 23 * 3600) == []
+    assert await wait(world, clock, game_id, 3601) == [{"kind": "GameCancelled", "actor": "timer"}]
+    assert (await anna.sent("GET", f"/v1/games/{game_id}"))["status"] == "cancelled"
+    assert await wait(world, clock, game_id, 24 * 3600) == []
