@@ -90,7 +90,7 @@ async def test_a_bot_sits_in_for_who_is_silent_three_times(
         for each in hot.events
         if each.actor == "timer"
         and getattr(each.event, "seat", None) == away
-        and "Seat" not in type(each.event).__name__
+        and not isinstance(each.event, SeatChanged)
     }
     assert len(acts) == SILENT_ACTS
     assert seats[away]["player_id"] == player.player_id
