@@ -34,7 +34,8 @@ test: $(VENV)/developing  ## all tests, on two cores
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 soak: $(VENV)/developing  ## a night of bots at every table and of dying processes: make soak [SOAK_GAMES=1000] [SOAK_MINUTES=480]
-	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak
+	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak \
+	  tests/infra/test_restarts.py
 
 golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted
 	$(PY) -m pytest --record-golden tests/golden

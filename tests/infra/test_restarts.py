@@ -78,7 +78,16 @@ class Player(Struct):
         return True
 
 
-@pytest.mark.parametrize("blows", [[signal.SIGKILL, signal.SIGKILL], [signal.SIGINT, signal.SIGQUIT]])
+@pytest.mark.parametrize(
+    "blows",
+    [
+        pytest.param([signal.SIGKILL, signal.SIGKILL], id="killed"),
+        pytest.param([signal.SIGINT, signal.SIGQUIT], id="restarted"),
+        pytest.param(
+            [signal.SIGKILL, signal.SIGINT, signal.SIGQUIT] * 20, id="again-and-again", marks=pytest.mark.soak
+        ),
+    ],
+)
 async def test_nothing_acknowledged_is_lost(server: Server, blows: list[signal.Signals]) -> None:
     players, is_over = [Player() for _ in range(GAMES)], asyncio.Event()
     async with opened_log(server.running.url) as log:
