@@ -238,13 +238,14 @@ async def test_what_a_rebuild_that_was_cut_short_has_left_is_cleared(
 
 
 async def test_a_late_commit_is_not_skipped(settings: Settings, services: Services, owner: asyncpg.Connection) -> None:
-    async with projecting(settings):
+    async with projecting(settings) as looks:
         late = owner.transaction()
         await late.start()
         late_game = await insert_opened(owner)
         writer = Writer(services, seed=1, games=2)
         await writer.write()
-        await asyncio.sleep(3 * projections.PAUSE_S)
+        before = len(looks)
+        await eventually(lambda: _is(len(looks) > before + 3))
         assert (await dump(owner))["lobby_game"] == []
         await late.commit()
         await eventually(lambda: has_caught_up(owner))
@@ -396,18 +397,19 @@ async def has_caught_up(owner: asyncpg.Connection) -> bool:
 
 
 @asynccontextmanager
-async def projecting(settings: Settings) -> AsyncIterator[None]:
-    """Projects as the process does until the block ends."""
+async def projecting(settings: Settings) -> AsyncIterator[list[None]]:
+    """Projects as the process does until the block ends; gives a list that grows with each look at the log."""
+    looks: list[None] = []
 
     async def work() -> None:
         while True:
             with suppress(Unavailable):
                 async with leading_projector(settings.database_url) as log:
-                    await Projector(log).run()
+                    await Projector(log, lambda: looks.append(None)).run()
 
     task = asyncio.create_task(work())
     try:
-        yield
+        yield looks
     finally:
         task.cancel()
         await asyncio.wait([task])
