@@ -188,7 +188,7 @@ async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *,
     names = await names_at(house.accounts, [hot.game], events) if named else {}
     seat = seat_held_by(hot.game, caller.player_id)
     pieces = [house.streams.told(recorded, seat, names) for recorded in events]
-    if shows_view:
+    if shows_view and upto == hot.version:  # it may have gone on while names were asked for
         pieces.append(b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names)))
     return b"".join(pieces), max(sent, upto)
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from random import Random
 from urllib.parse import urlsplit
@@ -123,6 +123,34 @@ async def test_a_stream_with_views_is_all_that_a_frontend_reads(world: World) ->
                     assert data == await anna.view(game_id)
                     break
             assert numbers == list(range(head + 1, version + 1))
+        await close(anna, boris)
+
+
+async def test_a_view_is_that_of_the_last_event_though_the_game_goes_on_while_names_are_asked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        game_id = await dealt_game(world, anna, boris)
+        player, _ = await asked(game_id, "draw", anna, boris)
+        names, is_first = world.accounts.names, True
+
+        async def slow_names(player_ids: Sequence[str]) -> dict[str, str]:
+            nonlocal is_first
+            if is_first:
+                is_first = False
+                await player.answer(game_id)
+            return await names(player_ids)
+
+        monkeypatch.setattr(world.accounts, "names", slow_names)
+        async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream?view=1")) as stream:
+            last = 0
+            async for kind, id_, data in stream:
+                last = int(id_ or last)
+                if kind == "view":
+                    break
+        assert not is_first
+        assert data["version"] == last
         await close(anna, boris)
 
 
