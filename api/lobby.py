@@ -28,6 +28,7 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
         visibility=body.visibility,
         spectators=body.spectators,
         hints=body.hints,
+        spectator_delay_s=body.spectator_delay_s if body.spectators == "delayed" else 0,
     )
     hot, outcome = await games.open_game(
         house.tables, house.secrets, house.reservations, call.caller, new, call.request
@@ -56,6 +57,7 @@ async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GameP
 async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody | None]:
     """Shows a game as the lobby has it."""
     hot = await games.known_game(house.tables, call.caller, game_id_of(call.path))
+    hot = games.as_listed(house.tables, hot, call.caller)
     tag = etag(hot.version)
     if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from domain.events import SeatChanged
 from domain.state import Game
-from services.games import watched_game
+from services.games import NotSeated, as_seen, known_game
 from services.ports import Accounts, Principal, Recorded, Unavailable
 from services.rendering import Names, names_at, render_event, render_view, seat_held_by
 from services.tables import Hot
@@ -29,6 +29,7 @@ BATCH = 100  # events sent in one piece
 RETRY_MS = 1_000  # after which a client that was told goodbye comes back
 SLOW_S = 10.0  # a client that takes so long for one batch is asked to come back when it can
 SEND_S = 30.0  # one that takes nothing for so long is let go without a word
+LATE_S = 0.5  # how much later still a delayed spectator may see what happened
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach
 TOLD_KEPT = 2_000  # events written last, by seat; about 0.4 kB each
 _encode = msgspec.json.Encoder().encode
@@ -51,10 +52,10 @@ class Heartbeat(Struct, frozen=True):
 class Bye(Struct, frozen=True):
     """The last event of a stream. A client comes back after `retry_ms`, unless the game is over.
 
-    unauthenticated: the player was deleted meanwhile.
+    unauthenticated: the player was deleted meanwhile. not_seated: they have left a table without spectators.
     """
 
-    reason: Literal["game_over", "shutting_down", "unauthenticated"]
+    reason: Literal["game_over", "shutting_down", "unauthenticated", "not_seated"]
     retry_ms: int = RETRY_MS
 
 
@@ -145,15 +146,17 @@ async def story(
     streams, sent = house.streams, after
     async with house.feed.watch(game_id) as news:
         with streams.opened(news, caller.player_id):
-            hot, _ = await watched_game(house.tables, caller, game_id)
+            game = await known_game(house.tables, caller, game_id)
+            hot, _ = as_seen(house.tables, game, caller)
             yield _extra("hello", Hello(game_id, hot.version, after))
-            known, view_due, patience_s = hot.version, with_view, streams.heartbeat_s
+            known, view_due, patience_s = game.version, with_view, streams.heartbeat_s
             while True:
                 news.clear()
                 try:
-                    if hot.version < max(known, house.feed.head(game_id)):
-                        hot = await house.tables.fresh(game_id)
-                    known = hot.version
+                    if game.version < max(known, house.feed.head(game_id)):
+                        game = await house.tables.fresh(game_id)
+                    known = game.version
+                    hot, _ = as_seen(house.tables, game, caller)
                     while sent < hot.version or view_due:
                         chunk, sent = await _next_batch(house, hot, caller, sent, with_view=with_view)
                         view_due, began = False, time.monotonic()
@@ -161,7 +164,10 @@ async def story(
                         if time.monotonic() - began > streams.slow_s:
                             yield _resync(Resync(sent, hot.version))
                             return
-                    patience_s = streams.heartbeat_s
+                    patience_s = streams.heartbeat_s if hot.version == known else min(LATE_S, streams.heartbeat_s)
+                except NotSeated:
+                    yield _bye(Bye("not_seated"))
+                    return
                 except Unavailable:
                     patience_s = min(RECHECK_S, streams.heartbeat_s)
                 if sent >= hot.version >= known and is_over(hot.game):
@@ -170,9 +176,9 @@ async def story(
                 if streams.is_draining or streams.is_dismissed(news):
                     yield _bye(Bye("shutting_down" if streams.is_draining else "unauthenticated"))
                     return
-                if not await _is_set_within(news, patience_s):
+                if not await _is_set_within(news, patience_s) and hot.version == known:
                     yield _extra("heartbeat", Heartbeat(sent))
-                hot = house.tables.in_memory(game_id)
+                game = house.tables.in_memory(game_id)
 
 
 def is_over(game: Game) -> bool:

@@ -13,7 +13,7 @@ from domain.ruleset import Ruleset
 
 End: TypeAlias = Literal["low", "high"]
 Visibility: TypeAlias = Literal["public", "private"]
-Spectators: TypeAlias = Literal["none", "public"]
+Spectators: TypeAlias = Literal["none", "public", "delayed"]
 Level: TypeAlias = Literal["easy", "normal"]
 Controller: TypeAlias = Literal["human", "bot", "open"]
 
@@ -179,7 +179,8 @@ class LeaveForGood(Struct, frozen=True, tag=True):
 class OpenGame(Struct, frozen=True, tag=True):
     """Opens a game. `commitment` is `c_0` of its chain, hex; the chain's seed is kept elsewhere.
 
-    hints: players may ask what a bot would do. rematch_of, invited: as in GameOpened.
+    hints: players may ask what a bot would do. rematch_of, invited, spectator_delay_s: as
+    in GameOpened.
     """
 
     game_id: str
@@ -193,6 +194,7 @@ class OpenGame(Struct, frozen=True, tag=True):
     hints: bool = True
     rematch_of: str | None = None
     invited: tuple[str, ...] = ()
+    spectator_delay_s: int = 0
 
 
 class DealRound(Struct, frozen=True, tag=True):

@@ -23,6 +23,7 @@ class GameOpened(Struct, frozen=True):
     """The first event: the whole ruleset, and the commitment `c_0` to all shuffles.
 
     rematch_of: the game that this one follows. invited: players who may know of it although it is private.
+    spectator_delay_s: how late delayed spectators see what happens.
     """
 
     game_id: str
@@ -36,6 +37,7 @@ class GameOpened(Struct, frozen=True):
     hints: bool = True
     rematch_of: str | None = None
     invited: tuple[str, ...] = ()
+    spectator_delay_s: int = 0
 
 
 class SeatChanged(Struct, frozen=True):

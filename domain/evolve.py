@@ -58,6 +58,7 @@ def _opened(event: e.Event) -> Game:
         spectators=event.spectators,
         hints=event.hints,
         invited=event.invited,
+        spectator_delay_s=event.spectator_delay_s,
         seats=(Seat(),) * event.seat_count,
     )
 

@@ -41,6 +41,7 @@ def open_game(command: OpenGame) -> list[Event]:
         hints=command.hints,
         rematch_of=command.rematch_of,
         invited=command.invited,
+        spectator_delay_s=command.spectator_delay_s,
     )
     seats = [
         e.SeatChanged(seat, plan.controller, plan.player_id, plan.level, "opened", plan.nonce_commitment)

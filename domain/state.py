@@ -140,6 +140,7 @@ class Game(Struct):
     result: Result | None = None
     hints: bool = True
     invited: tuple[str, ...] = ()
+    spectator_delay_s: int = 0
 
 
 State: TypeAlias = Unopened | Game

@@ -7,6 +7,7 @@ to those who do not sit at it.
 import os
 from collections.abc import Container
 from contextlib import suppress
+from datetime import timedelta
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -71,6 +72,7 @@ class NewGame(Struct, frozen=True):
     hints: bool = True
     rematch_of: str | None = None
     invited: tuple[str, ...] = ()
+    spectator_delay_s: int = 0
 
 
 async def open_game(
@@ -100,6 +102,7 @@ async def open_game(
             hints=new.hints,
             rematch_of=new.rematch_of,
             invited=new.invited,
+            spectator_delay_s=new.spectator_delay_s,
         )
 
     Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
@@ -256,12 +259,25 @@ def refuse_unknown(game: Game, principal: Principal) -> None:
 
 
 async def watched_game(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot, int | None]:
-    """Gives a game whose table the player may see, and their seat; raises GameNotFound or NotSeated."""
-    hot = await known_game(tables, principal, game_id)
+    """Gives a game whose table the player may see, as far as they may, and their seat.
+
+    Errors: GameNotFound, NotSeated.
+    """
+    return as_seen(tables, await known_game(tables, principal, game_id), principal)
+
+
+def as_seen(tables: Tables, hot: Hot, principal: Principal) -> tuple[Hot, int | None]:
+    """Gives what of a game the player may see now: with delayed spectators its past. Errors: NotSeated."""
     seat = seat_held_by(hot.game, principal.player_id)
     if seat is None and hot.game.spectators == "none" and hot.game.opened_by != principal.player_id:
         raise NotSeated
-    return hot, seat
+    return as_listed(tables, hot, principal), seat
+
+
+def as_listed(tables: Tables, hot: Hot, principal: Principal) -> Hot:
+    """Gives the game of some time ago to who sees it so late, else as it is."""
+    late = hot.game.spectators == "delayed" and seat_held_by(hot.game, principal.player_id) is None
+    return hot.until(tables.now() - timedelta(seconds=hot.game.spectator_delay_s)) if late else hot
 
 
 def may_know(game: Game, principal: Principal) -> bool:

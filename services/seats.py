@@ -150,6 +150,7 @@ async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewG
         visibility=game.visibility,
         spectators=game.spectators,
         hints=game.hints,
+        spectator_delay_s=game.spectator_delay_s,
         rematch_of=game_id,
         invited=tuple(seat.player_id for seat in game.seats if seat.player_id is not None),
     )

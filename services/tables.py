@@ -7,14 +7,14 @@ read and they are decided again. Whoever reads a game here never sees less than 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from msgspec import Struct
 
 from domain.commands import TableCommand
 from domain.decide import unfold
-from domain.events import Passed
+from domain.events import Passed, RoundDealt
 from domain.evolve import fold
 from domain.refusals import Refused
 from domain.state import Game, State, Unopened
@@ -61,12 +61,13 @@ class Outcome(Struct, frozen=True):
 class Hot:
     """A game in memory with all its events."""
 
-    __slots__ = ("events", "lock", "state")
+    __slots__ = ("_past", "events", "lock", "state")
 
     def __init__(self) -> None:
         self.state: State = Unopened()
         self.events: list[Recorded] = []
         self.lock = asyncio.Lock()
+        self._past: Hot | None = None
 
     @property
     def version(self) -> int:
@@ -83,6 +84,19 @@ class Hot:
     def when(self, version: int) -> datetime | None:
         """Time of an event; None for a later one than is known."""
         return self.events[version - 1].occurred_at if 0 < version <= len(self.events) else None
+
+    def until(self, moment: datetime) -> "Hot":
+        """Gives the game as it was at a moment that never goes back, but at least up to its first deal."""
+        past = self._past = self._past or Hot()
+        known = past.version
+        waits = known == 0 or past.game.round is None  # there is nothing to hide yet
+        for recorded in self.events[known:]:
+            waits = waits and not isinstance(recorded.event, RoundDealt)
+            if not waits and recorded.occurred_at > moment:
+                break
+            known += 1
+        past.record(self.events[past.version : known])
+        return past
 
     @property
     def size(self) -> int:
@@ -137,11 +151,15 @@ Plan = Callable[[Draft], None]
 class Tables:
     """All games, of which those last used are kept in memory, as many as go into `memory_bytes`.
 
-    A game that is not there costs one read of its whole log, a few milliseconds.
+    A game that is not there costs one read of its whole log, a few milliseconds. now: what delayed spectators see
+    follows it.
     """
 
-    def __init__(self, log: GameLog, *, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(
+        self, log: GameLog, *, memory_bytes: int = MEMORY_BYTES, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self.log = log
+        self.now = now
         self._memory_bytes = memory_bytes
         self._used_bytes = 0
         self._hot: OrderedDict[str, Hot] = OrderedDict()

@@ -76,12 +76,10 @@ async def test_a_bot_sits_in_for_who_is_silent_three_times(
     world: World, clock: Clock, anna: Player, boris: Player
 ) -> None:
     game_id = await dealt_game(world, anna, boris, pace=PACE | {"turn_s": 10})
-    told: list[Json] = []
-    for _ in range(20):
-        told += await wait(world, clock, game_id, 11)
+    seats: list[Json] = []
+    while "bot" not in [seat["controller"] for seat in seats]:
+        assert await wait(world, clock, game_id, 11)
         seats = (await view(anna, game_id))["seats"]
-        if "bot" in [seat["controller"] for seat in seats]:
-            break
     away = next(seat["seat"] for seat in seats if seat["controller"] == "bot")
     player = (anna, boris)[away]
     hot = await world.house.tables.fresh(game_id)

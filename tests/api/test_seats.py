@@ -176,6 +176,6 @@ async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, 
 @pytest.mark.parametrize("path", ["cancel", "rematch", "seats/0/abandon", "seats/0/reclaim", "invites"])
 async def test_a_strangers_private_game_is_unknown(anna: Player, boris: Player, path: str) -> None:
     game_id = (await anna.open_game(visibility="private"))["game_id"]
-    body = {} if path == "invites" else None
+    body: Json | None = {} if path == "invites" else None
     answer = await boris.call("POST", f"/v1/games/{game_id}/{path}", body, idempotency_key="k")
     assert_problem(answer, 404, "game_not_found")

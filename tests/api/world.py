@@ -63,7 +63,7 @@ class World:
 def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float = SLOW_S, lag_s: float = 0.0) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
-    tables = Tables(log)
+    tables = Tables(log, now=lambda: log.now())  # noqa: PLW0108  tests give the log another clock
     alive = dict.fromkeys(("worker", "relay", "clock", "projector"), True)
 
     def offer(entry: FeedEntry) -> None:

@@ -23,7 +23,7 @@ SAMPLES: tuple[Event, ...] = (
         "none",
         hints=False,
         rematch_of="gam_0",
-        invited=("ply_boris",),
+        invited=("ply_boris",), spectator_delay_s=30,
     ),
     e.SeatChanged(1, "human", "ply_boris", None, "taken", _SECRET),
     e.NoncesAsked((None, _SECRET)),

@@ -1,0 +1,123 @@
+"""Delayed spectators: whatever is shown to those who do not sit at the table is the table of some time ago."""
+
+import asyncio
+from contextlib import aclosing
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.api.test_errors import assert_problem
+from tests.api.test_streams import close, guest, messages
+from tests.api.world import Json, Player, World, dealt_game, in_turn, new_world, serving
+
+LATE = {"spectators": "delayed", "spectator_delay_s": 30}
+
+
+class Clock:
+    """The database's clock, put forward by the test."""
+
+    def __init__(self) -> None:
+        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def world(clock: Clock) -> World:
+    world = new_world()
+    world.log.now = clock
+    return world
+
+
+async def everything(player: Player, game_id: str) -> dict[str, Json]:
+    """Reads the game in every way there is."""
+    read: dict[str, Json] = {}
+    for path in ("", "/view", "/events", "/rounds", "/scores"):
+        answer = await player.call("GET", f"/v1/games/{game_id}{path}")
+        read[path] = answer.json()
+        if "etag" in answer.headers:
+            read[f"etag{path}"] = {"etag": answer.headers["etag"]}
+    listed = (await player.sent("GET", "/v1/games"))["items"]
+    read["list"] = next(game for game in listed if game["game_id"] == game_id)
+    export = await player.call("GET", f"/v1/games/{game_id}/export")
+    read["export"] = {"lines": export.text.count("\n")}
+    return read
+
+
+async def test_a_spectator_reads_in_every_way_what_was_true_before(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+    assert (await clara.view(game_id))["round"] is None  # the deal is not told yet
+    clock.at += timedelta(seconds=31)
+    before = await everything(clara, game_id)
+    assert before["/view"]["round"]["number"] == 1
+    player, _ = await in_turn(game_id, anna, boris)
+    await player.answer(game_id)
+    assert (await player.view(game_id))["version"] > before["/view"]["version"]
+    assert await everything(clara, game_id) == before
+    beyond = await clara.call("GET", f"/v1/games/{game_id}/view?at_version={before['/view']['version'] + 1}")
+    assert_problem(beyond, 422, "invalid_request")
+    clock.at += timedelta(seconds=29)
+    assert await everything(clara, game_id) == before
+    clock.at += timedelta(seconds=2)
+    after = await everything(clara, game_id)
+    version = (await player.view(game_id))["version"]
+    assert {after[""]["version"], after["/view"]["version"], after["/events"]["head_version"]} == {version}
+    assert (after["list"]["version"], after["export"]["lines"]) == (version, version)
+
+
+async def test_who_hands_their_cards_over_sees_late_from_then_on(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+    clock.at += timedelta(seconds=31)
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
+    assert (await boris.view(game_id))["version"] < (await clara.view(game_id))["version"]
+
+
+async def test_a_game_that_waits_is_shown_as_it_is(anna: Player, boris: Player, clara: Player) -> None:
+    game_id = (await anna.open_game(**LATE))["game_id"]
+    await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")
+    shown = await clara.sent("GET", f"/v1/games/{game_id}")
+    assert shown["seats"][1]["player_id"] == boris.player_id
+
+
+async def test_a_stream_tells_late_what_the_players_know(world: World, clock: Clock) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+        game_id = await dealt_game(world, anna, boris, **LATE)
+        clock.at += timedelta(seconds=31)
+        told = (await clara.view(game_id))["version"]
+        player, _ = await in_turn(game_id, anna, boris)
+        await player.answer(game_id)
+        async with aclosing(messages(clara.http, f"/v1/games/{game_id}/stream")) as stream:
+            assert (await anext(stream))[2]["version"] == told
+            assert [(await anext(stream))[2]["version"] for _ in range(told)] == list(range(1, told + 1))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(stream), 1.2)
+        async with aclosing(messages(clara.http, f"/v1/games/{game_id}/stream?after={told}")) as stream:
+            assert (await anext(stream))[0] == "hello"
+            clock.at += timedelta(seconds=31)
+            assert (await anext(stream))[2]["version"] == told + 1
+        await close(anna, boris, clara)
+
+
+async def test_a_stream_ends_for_who_has_left_a_table_without_spectators(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+        game_id = await dealt_game(world, anna, boris, spectators="none")
+        async with aclosing(messages(boris.http, f"/v1/games/{game_id}/stream")) as stream:
+            while (await anext(stream))[0] != "turn_began":
+                pass
+            over = {"player_id": clara.player_id}
+            await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", over)
+            kind, _, data = await anext(stream)
+        assert (kind, data["reason"]) == ("bye", "not_seated")
+        await close(anna, boris, clara)
