@@ -1,5 +1,6 @@
 """Who plays: pages of players, and those who want to be forgotten."""
 
+import asyncio
 from contextlib import aclosing
 
 import pytest
@@ -100,7 +101,8 @@ async def test_the_streams_of_a_forgotten_player_end(world: World, is_elsewhere:
                 await world.house.streams.dismiss_deleted(world.accounts)
             else:
                 assert (await boris.call("DELETE", "/v1/me")).status_code == 204
-            *_, (kind, _, last) = [message async for message in borises]
+            async with asyncio.timeout(10):
+                *_, (kind, _, last) = [message async for message in borises]
             assert (kind, last["reason"]) == ("bye", "unauthenticated")
             assert world.house.streams.count == 1
         await close(anna, boris)
