@@ -19,7 +19,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-moves bench-report openapi openapi-examples lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -57,6 +57,9 @@ bench-store: $(VENV)/developing $(PEERS)/installed  ## the event store's speed b
 
 bench-store-big: $(VENV)/developing  ## whether a large log is slower: make bench-store-big [SMALL=100000] [BIG=10000000]
 	@exec $(PY) -m tests.bench.store_big $(SMALL) $(BIG)
+
+bench-feed: $(VENV)/developing  ## how fast events come from the log to Redis, beside redis-py's pipeline, and to streams
+	@exec $(PY) -m tests.bench.feed
 
 bench-moves: $(VENV)/developing  ## moves of people and bots over HTTP, beside a handler that does nothing
 	@exec $(PY) -m tests.bench.moves
