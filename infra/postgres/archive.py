@@ -114,6 +114,8 @@ async def restore(url: str, manifest_file: Path) -> Manifest:
         await work.patiently("drop", manifest.month)
         await work.patiently("make", manifest.month)
         await work.fill(manifest_file.parent / manifest.rows, manifest)
+        if not await work.holds(manifest):
+            raise ArchiveRefused(f"{manifest.month} was not filled whole: run the command again")
         await work.patiently("attach", manifest.month)
     return manifest
 
@@ -212,11 +214,14 @@ class _Work:
 
     async def refuse_late_events(self, manifest: Manifest) -> None:
         """Puts the month back where something was appended while it was written."""
-        count = "SELECT count(*) FILTER (WHERE version = 1), count(*) FROM "
-        found = await self.connection.fetchrow(count + self.table)
-        if tuple(found) != (manifest.games, manifest.events):
+        if not await self.holds(manifest):
             await self.patiently("attach", self.month)
             raise ArchiveRefused(f"something happened in {self.month} meanwhile; it is part of the log as before")
+
+    async def holds(self, manifest: Manifest) -> bool:
+        """Tells whether the month's own table has as many games and events as were written."""
+        count = "SELECT count(*) FILTER (WHERE version = 1), count(*) FROM "
+        return tuple(await self.connection.fetchrow(count + self.table)) == (manifest.games, manifest.events)
 
     async def fill(self, rows: Path, manifest: Manifest) -> None:
         """Copies the rows into the month's own table, some at a time."""
