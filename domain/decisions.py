@@ -9,7 +9,7 @@ from domain.state import Game
 DecisionKind: TypeAlias = Literal["draw", "claim", "play"]
 
 
-class Decision(Struct, frozen=True):
+class Decision(Struct, frozen=True, gc=False):
     """An open question, asked by the event with number `opened_at`."""
 
     seat: int

@@ -19,7 +19,7 @@ Cancelling: TypeAlias = Literal["opener", "expired"]
 SeatChange: TypeAlias = Literal["opened", "taken", "left", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
 
 
-class GameOpened(Struct, frozen=True):
+class GameOpened(Struct, frozen=True, gc=False):
     """The first event: the whole ruleset, and the commitment `c_0` to all shuffles.
 
     rematch_of: the game that this one follows. invited: players who may know of it although it is private.
@@ -40,7 +40,7 @@ class GameOpened(Struct, frozen=True):
     spectator_delay_s: int = 0
 
 
-class SeatChanged(Struct, frozen=True):
+class SeatChanged(Struct, frozen=True, gc=False):
     """Somebody else controls the seat now; `out` means that nobody does any more.
 
     nonce_commitment: what a person who sits down gives with it; it is published when the game starts.
@@ -54,32 +54,32 @@ class SeatChanged(Struct, frozen=True):
     nonce_commitment: str | None = None
 
 
-class NoncesAsked(Struct, frozen=True):
+class NoncesAsked(Struct, frozen=True, gc=False):
     """The commitments are closed and public; each seat that gave one now reveals what is behind it."""
 
     commitments: tuple[str | None, ...]
 
 
-class NonceRevealed(Struct, frozen=True):
+class NonceRevealed(Struct, frozen=True, gc=False):
     """A seat has revealed its nonce, which stays hidden until all have."""
 
     seat: int
     nonce: str
 
 
-class NoncesDropped(Struct, frozen=True):
+class NoncesDropped(Struct, frozen=True, gc=False):
     """These seats did not reveal in time and are empty now; all commitments are thrown away, the game waits again."""
 
     seats: tuple[int, ...]
 
 
-class GameStarted(Struct, frozen=True):
+class GameStarted(Struct, frozen=True, gc=False):
     """Seats are fixed; `nonces` holds each seat's share of the luck, hex."""
 
     nonces: tuple[str | None, ...]
 
 
-class RoundDealt(Struct, frozen=True):
+class RoundDealt(Struct, frozen=True, gc=False):
     """A round's whole deal. `secret` is `c_number`; the stock's front is drawn next.
 
     contracts: the contract of each seat in this round.
@@ -94,7 +94,7 @@ class RoundDealt(Struct, frozen=True):
     stock: tuple[Card, ...]
 
 
-class TurnBegan(Struct, frozen=True):
+class TurnBegan(Struct, frozen=True, gc=False):
     """The seat is asked to draw, or in a first turn with an extra card to discard.
 
     discard_open: the top of the pile may be taken. claimants: the other seats that are asked about it. skipped: the
@@ -108,7 +108,7 @@ class TurnBegan(Struct, frozen=True):
     skipped: tuple[int, ...] = ()
 
 
-class CardDrawn(Struct, frozen=True):
+class CardDrawn(Struct, frozen=True, gc=False):
     """The player in turn has a card more, from the stock or the pile."""
 
     seat: int
@@ -117,33 +117,33 @@ class CardDrawn(Struct, frozen=True):
     stock_count: int
 
 
-class DrawDeclined(Struct, frozen=True):
+class DrawDeclined(Struct, frozen=True, gc=False):
     """The player in turn leaves the open discard to the others and will draw from the stock."""
 
     seat: int
 
 
-class DrawSkipped(Struct, frozen=True):
+class DrawSkipped(Struct, frozen=True, gc=False):
     """Stock and pile were empty: the turn goes on without a card."""
 
     seat: int
 
 
-class BuyRequested(Struct, frozen=True):
+class BuyRequested(Struct, frozen=True, gc=False):
     """A seat wants the open discard, out of turn."""
 
     seat: int
     card: Card
 
 
-class Passed(Struct, frozen=True):
+class Passed(Struct, frozen=True, gc=False):
     """A seat lets the open discard go; who it was stays hidden."""
 
     seat: int
     rest_of_round: bool
 
 
-class CardBought(Struct, frozen=True):
+class CardBought(Struct, frozen=True, gc=False):
     """The buyer has the card and then the penalty cards that the stock still had."""
 
     seat: int
@@ -152,20 +152,20 @@ class CardBought(Struct, frozen=True):
     stock_count: int
 
 
-class ClaimsClosed(Struct, frozen=True):
+class ClaimsClosed(Struct, frozen=True, gc=False):
     """Nobody is asked about the open discard any more."""
 
     reason: ClaimsEnd
 
 
-class DiscardOpened(Struct, frozen=True):
+class DiscardOpened(Struct, frozen=True, gc=False):
     """The card below a bought one is open again; the player in turn is asked anew, and so are the claimants."""
 
     card: Card
     claimants: tuple[int, ...]
 
 
-class ShanghaiCalled(Struct, frozen=True):
+class ShanghaiCalled(Struct, frozen=True, gc=False):
     """The open discard went to a meld, whose cards stand in `cards` as they lie now.
 
     from_seat: whose hand the penalty card left, None for the stock. to_seat: who drew it, None where nobody did.
@@ -185,7 +185,7 @@ class ShanghaiCalled(Struct, frozen=True):
     taken_back: bool = False
 
 
-class FalseCalled(Struct, frozen=True):
+class FalseCalled(Struct, frozen=True, gc=False):
     """A seat called the open discard, which does not fit that meld; it drew `penalty_cards` and has had its say."""
 
     seat: int
@@ -195,14 +195,14 @@ class FalseCalled(Struct, frozen=True):
     stock_count: int
 
 
-class MeldsLaid(Struct, frozen=True):
+class MeldsLaid(Struct, frozen=True, gc=False):
     """The seat is down."""
 
     seat: int
     melds: tuple[Meld, ...]
 
 
-class CardsLaidOff(Struct, frozen=True):
+class CardsLaidOff(Struct, frozen=True, gc=False):
     """Cards went onto a meld; `meld` holds all its cards as they lie now."""
 
     seat: int
@@ -212,7 +212,7 @@ class CardsLaidOff(Struct, frozen=True):
     meld: tuple[Placed, ...]
 
 
-class WildSwapped(Struct, frozen=True):
+class WildSwapped(Struct, frozen=True, gc=False):
     """A natural card took a wild's place. owed: the wild must be laid before anything else."""
 
     seat: int
@@ -225,19 +225,19 @@ class WildSwapped(Struct, frozen=True):
     owed: bool
 
 
-class SwapOffered(Struct, frozen=True):
+class SwapOffered(Struct, frozen=True, gc=False):
     """The seat may take a wild from the table now, before the player in turn goes on."""
 
     seat: int
 
 
-class SwapDeclined(Struct, frozen=True):
+class SwapDeclined(Struct, frozen=True, gc=False):
     """The seat takes no wild."""
 
     seat: int
 
 
-class CardDiscarded(Struct, frozen=True):
+class CardDiscarded(Struct, frozen=True, gc=False):
     """The turn is over with this card on the pile."""
 
     seat: int
@@ -246,19 +246,19 @@ class CardDiscarded(Struct, frozen=True):
     skip: int | None
 
 
-class TurnWarned(Struct, frozen=True):
+class TurnWarned(Struct, frozen=True, gc=False):
     """The time of the player in turn is nearly over."""
 
     seat: int
 
 
-class TurnEnded(Struct, frozen=True):
+class TurnEnded(Struct, frozen=True, gc=False):
     """The turn is over without a discard."""
 
     seat: int
 
 
-class StockRenewed(Struct, frozen=True):
+class StockRenewed(Struct, frozen=True, gc=False):
     """The pile is the stock now, in this order, but for the `kept` cards at its top.
 
     kept: 1, or 2 while the top is on its way to a buyer or a meld.
@@ -269,7 +269,7 @@ class StockRenewed(Struct, frozen=True):
     kept: int
 
 
-class RoundEnded(Struct, frozen=True):
+class RoundEnded(Struct, frozen=True, gc=False):
     """Hands are open now, and `revealed` is the round's secret, so that everybody can check the deal."""
 
     seat: int | None
@@ -278,7 +278,7 @@ class RoundEnded(Struct, frozen=True):
     revealed: str
 
 
-class RoundScored(Struct, frozen=True):
+class RoundScored(Struct, frozen=True, gc=False):
     """Points of the round and totals by seat; `contracts` is each seat's next contract, from 0."""
 
     points: tuple[int, ...]
@@ -286,14 +286,14 @@ class RoundScored(Struct, frozen=True):
     contracts: tuple[int, ...]
 
 
-class GameFinished(Struct, frozen=True):
+class GameFinished(Struct, frozen=True, gc=False):
     """The game is over; several winners share it."""
 
     winners: tuple[int, ...]
     totals: tuple[int, ...]
 
 
-class GameCancelled(Struct, frozen=True):
+class GameCancelled(Struct, frozen=True, gc=False):
     """The game will not be played, or not to its end; nobody has won."""
 
     reason: Cancelling

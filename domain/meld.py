@@ -6,7 +6,7 @@ from domain.cards import Card
 from domain.ruleset import MeldKind
 
 
-class Placed(Struct, frozen=True, forbid_unknown_fields=True):
+class Placed(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A card in a meld. `as_` is a wild's role: a card in a run, a rank in a set or any-suit run, else a colour.
 
     On the table a natural card has None; in a command None also means "where one reading exists, that one".
@@ -16,7 +16,7 @@ class Placed(Struct, frozen=True, forbid_unknown_fields=True):
     as_: str | None = field(default=None, name="as")
 
 
-class Meld(Struct, frozen=True, cache_hash=True):  # what fits a meld is remembered by it
+class Meld(Struct, frozen=True, gc=False, cache_hash=True):  # what fits a meld is remembered by it
     """A meld on the table. A run's cards stand from low to high; a set's in the order laid."""
 
     meld_id: str
@@ -25,7 +25,7 @@ class Meld(Struct, frozen=True, cache_hash=True):  # what fits a meld is remembe
     cards: tuple[Placed, ...]
 
 
-class NewMeld(Struct, frozen=True, forbid_unknown_fields=True):
+class NewMeld(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A meld as a player lays it down: cards in any order, roles where needed."""
 
     kind: MeldKind

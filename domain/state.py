@@ -17,13 +17,13 @@ Step: TypeAlias = Literal["draw", "play", "scoring"]
 Skip: TypeAlias = Literal["free", "will_miss", "has_missed"]
 
 
-class Unopened(Struct, frozen=True):
+class Unopened(Struct, frozen=True, gc=False):
     """No event yet."""
 
     version: int = 0
 
 
-class Seat(Struct, frozen=True):
+class Seat(Struct, frozen=True, gc=False):
     """A place at the table; it keeps its cards and points whoever controls it.
 
     contract: the seat's contract in force, from 0. passes_round: it wants to be asked about no discard this round.
@@ -47,7 +47,7 @@ class Seat(Struct, frozen=True):
     nonce: str | None = None
 
 
-class Discarded(Struct, frozen=True):
+class Discarded(Struct, frozen=True, gc=False):
     """A card on the pile, who put it there (None: the first upcard), and whether it was declared and never covered."""
 
     card: Card
@@ -55,7 +55,7 @@ class Discarded(Struct, frozen=True):
     protected: bool = False
 
 
-class Window(Struct, frozen=True):
+class Window(Struct, frozen=True, gc=False):
     """The open question about the open discard. asked: seats not heard yet. buys: pending, in the order accepted."""
 
     opened_at: int
@@ -64,7 +64,7 @@ class Window(Struct, frozen=True):
     declined: bool = False
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """What the player in turn did so far.
 
     drawn: the card drawn. taken: it came from the pile. discard_only: a first turn without a draw. owed: a swapped
@@ -113,7 +113,7 @@ class Round(Struct):
     scored: bool = False
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, gc=False):
     """How the game ended."""
 
     winners: tuple[int, ...]

@@ -12,7 +12,7 @@ from domain.readings import RUNS, fault_of, lowest_place, natural_if_own, own_ro
 from domain.ruleset import MeldKind, Ruleset
 
 
-class LayOffOption(Struct, frozen=True):
+class LayOffOption(Struct, frozen=True, gc=False):
     """A card that fits a meld, with its role, and the end of the run where it goes."""
 
     card: Placed
