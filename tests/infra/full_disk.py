@@ -35,7 +35,7 @@ REFUSED = 5  # so many requests are refused before there is room again
 GAMES = 200  # more than find their place
 WAL = {"max_wal_size": "32MB", "min_wal_size": "32MB"}
 SEATS = [{"controller": "you"}, {"controller": "bot", "level": "easy"}, {"controller": "bot", "level": "easy"}]
-AT_ONCE_S = 5  # what refusals together take where the server says why; what has no answer is sent again for longer
+AT_ONCE_S = 15  # all refusals together; what has no answer would be sent again for 5 s, each of them
 EVENTS = {"waiting": 4, "playing": 5}
 
 
