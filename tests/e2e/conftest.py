@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,9 @@ class Server:
     def process(self, command: str) -> int:
         """Finds the process with this in its command line."""
         for pid in descendants(self.pid):
-            if command in Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode():
-                return pid
+            with suppress(OSError):  # it has ended since
+                if command in Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode():
+                    return pid
         raise AssertionError(f"{command} is not running")
 
 

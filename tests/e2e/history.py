@@ -112,7 +112,7 @@ def strike(faults: Sequence[Callable[[], None]], luck: Random, *, seconds: float
         time.sleep(min(pause_s, max(0.0, until - time.monotonic())))
         if time.monotonic() >= until:
             return
-        with suppress(AssertionError):  # it is down already
+        with suppress(AssertionError, ProcessLookupError):  # it is down already
             fault()
 
 

@@ -22,10 +22,12 @@ pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 def history(server: Server) -> Iterator[list[Player]]:
     players = sit_down(server.base_url, tables=2)
     faults = [partial(fault, server) for fault in FAULTS]
-    live_through(players, faults, seed=SEED, seconds=SECONDS, pause_s=PAUSE_S)
-    yield players
-    for player in players:
-        player.client.close()
+    try:
+        live_through(players, faults, seed=SEED, seconds=SECONDS, pause_s=PAUSE_S)
+        yield players
+    finally:
+        for player in players:
+            player.client.close()
 
 
 def test_what_was_acknowledged_and_told_is_what_the_log_has(history: list[Player]) -> None:
