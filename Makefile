@@ -2,6 +2,7 @@
 PYTHON ?= python3 python3.13 python3.12 python3.11  # the first that is new enough
 VENV   := .venv
 PEERS  := .bench-venv
+CLIENTS := clients
 PY     := $(VENV)/bin/python
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(PY),\
           $(PY) -m pip install --quiet --disable-pip-version-check --no-input)
@@ -19,7 +20,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples clients test-clients lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -76,13 +77,22 @@ openapi-examples: $(VENV)/developing  ## records api/examples.json where answers
 	-$(PY) -m pytest -q --record-examples tests/api
 	$(PY) -m infra.cli openapi
 
+clients: $(VENV)/developing $(CLIENTS)/installed  ## makes clients in Python and TypeScript from openapi.json, in clients/
+	PATH=$(VENV)/bin:$$PATH openapi-python-client generate --overwrite --meta none --path openapi/openapi.json \
+	  --config openapi/examples/python/generator.yaml --output-path $(CLIENTS)/python/shanghai_client
+	cp openapi/*.json openapi/examples/typescript/* $(CLIENTS)/typescript
+	cd $(CLIENTS)/typescript && npm run --silent generate && npm run --silent build
+
+test-clients: clients  ## the TypeScript client plays, and strangers' tools read the documents; needs Node
+	$(PY) -m pytest --node tests/e2e
+
 lock:  ## pins what pyproject.toml asks for; needs uv
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) --output-file requirements.lock
 	$(LOCK) --group dev --constraints requirements.lock --output-file requirements-dev.lock
 
 clean:  ## removes what make and the tools made; the data folder stays
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: what is installed follows the locks.
@@ -93,6 +103,13 @@ $(VENV)/installed: requirements.lock pyproject.toml | $(PY)
 
 $(VENV)/developing: requirements-dev.lock $(VENV)/installed
 	$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(CLIENTS)/installed: openapi/examples/typescript/package-lock.json
+	@command -v npm >/dev/null || { echo "The TypeScript client needs Node 20 or newer, with npm; found none"; exit 1; }
+	@mkdir -p $(CLIENTS)/typescript
+	cp openapi/examples/typescript/package*.json $(CLIENTS)/typescript
+	npm ci --silent --ignore-scripts --prefix $(CLIENTS)/typescript
 	@touch $@
 
 # One peer a line: one that cannot be had does not keep the others away, and is tried again the next time.
