@@ -39,7 +39,7 @@ soak: $(VENV)/developing  ## a night of bots at every table and of dying process
 	  tests/infra/test_restarts.py
 
 golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted
-	$(PY) -m pytest --record-golden tests/golden
+	$(PY) -m pytest --record-golden tests/golden tests/openapi
 
 check: $(VENV)/developing  ## format, lint, types, floors
 	$(VENV)/bin/ruff format --check .
