@@ -136,9 +136,12 @@ def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
 
 
 def _allowed(path: str) -> list[str]:
-    """Lists the methods of a path."""
+    """Lists the methods of a path; one that is spelled out goes before one with parameters, as in the routes."""
+    known = dict.fromkeys(operation.path for operation in OPERATIONS)
+    matching = [each for each in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", each), path.rstrip("/"))]
+    meant = min(matching, key=lambda each: each.count("{"), default=None)
     methods = {"OPTIONS"}
     for operation in OPERATIONS:
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", operation.path), path.rstrip("/")):
+        if operation.path == meant:
             methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
     return sorted(methods)
