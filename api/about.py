@@ -16,7 +16,9 @@ from api.rules import ruleset_of
 from domain import faults
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
+from services.identity import TOKENS_AT_MOST
 from services.lag import ALERT_S
+from services.limits import Quotas
 from services.ports import Unavailable
 
 VERSION = "0.1.0"
@@ -37,14 +39,9 @@ class Bounds(Struct, frozen=True):
     wilds_in_deck: int = faults.MAX_WILDS_IN_DECK
     contracts: int = faults.MAX_CONTRACTS
     melds_in_contract: int = faults.MAX_PARTS
+    tokens: int = TOKENS_AT_MOST
     games_in_page: int = shapes.GAMES_AT_MOST
     events_in_page: int = shapes.EVENTS_AT_MOST
-
-
-class Limits(Struct, frozen=True):
-    """How often something may be asked."""
-
-    guests_per_address_and_minute: int
 
 
 class Meta(Struct, frozen=True):
@@ -53,7 +50,7 @@ class Meta(Struct, frozen=True):
     name: str
     version: str
     bounds: Bounds
-    limits: Limits
+    limits: Quotas
     heartbeat_s: float
 
 
@@ -130,7 +127,7 @@ async def list_problems(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shap
 
 async def get_meta(house: House, _: OpenCall[NoQuery, None]) -> Answer[Meta]:
     """Tells the bounds of requests and the limits of this server."""
-    return Answer(Meta("shanghai", VERSION, Bounds(), Limits(house.guests.quota), house.streams.heartbeat_s))
+    return Answer(Meta("shanghai", VERSION, Bounds(), house.quotas, house.streams.heartbeat_s))
 
 
 async def is_alive(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Alive]:

@@ -7,15 +7,20 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
 from api.routes import application
 from api.server import Server
-from infra.limits import RedisLimit
+from api.streams import Streams
+from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
 from infra.wiring import Services, open_services
 from services.feed import Feed
+from services.limits import Policy, Quotas
 from services.ports import FeedEntry, Unavailable
 from services.tables import Tables
+
+LEASES: dict[Policy, int] = {"reads": 10, "moves": 10}  # a process takes such a part of the quota at once
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +28,8 @@ _log = logging.getLogger(__name__)
 async def run(settings: Settings) -> None:
     """Serves until a signal comes."""
     async with open_services(settings, name="shanghai api") as services, opened_house(services, settings) as house:
-        await Server(application(house), settings.host, settings.port, house.streams.drain).serve()
+        app = allowing(application(house), settings.cors_origins)
+        await Server(app, settings.host, settings.port, house.streams.drain).serve()
 
 
 @asynccontextmanager
@@ -35,7 +41,8 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         if entry.recorded is not None:
             tables.offer(entry.recorded)
 
-    guests = RedisLimit(settings.limits_url, "guests", quota=settings.guests_per_minute, window_s=60)
+    quotas = Quotas(**{name: getattr(settings, name) for name in Quotas.__struct_fields__})
+    counter = RedisCounter(settings.limits_url)
     feed = Feed(services.log, offer)
     house = House(
         tables=tables,
@@ -45,24 +52,29 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         invites=services.invites,
         lobby=services.lobby,
         feed=feed,
-        guests=guests,
+        quotas=quotas,
+        limits={
+            name: RedisLimit(counter, name, quota=quota, window_s=window_s, lease=quota // LEASES.get(name, quota))
+            for name, (quota, window_s) in quotas.policies.items()
+        },
         processes=services.processes,
         relay_lag=services.relay_lag,
+        streams=Streams(per_token=quotas.streams_per_token, per_address=quotas.streams_per_address),
     )
     async with (
-        contextlib.aclosing(guests),
+        contextlib.aclosing(counter),
         _in_background(feed.run(services.bus)),
-        _in_background(_dismiss_deleted(house)),
+        _in_background(_dismiss_revoked(house)),
     ):
         yield house
 
 
-async def _dismiss_deleted(house: House) -> None:
-    """Ends the streams of players who were deleted, by whichever process."""
+async def _dismiss_revoked(house: House) -> None:
+    """Ends the streams of tokens that speak for nobody any more, by whichever process they were ended."""
     while True:
         await asyncio.sleep(CALLERS_KNOWN_S)
         with contextlib.suppress(Unavailable):
-            await house.streams.dismiss_deleted(house.accounts)
+            await house.streams.dismiss_revoked(house.accounts)
 
 
 @asynccontextmanager

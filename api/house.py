@@ -10,7 +10,7 @@ from services.feed import Feed
 from services.identity import who_is
 from services.invites import Invites
 from services.lag import Lag
-from services.limits import Limit
+from services.limits import Limit, Policy, Quotas
 from services.lobby import Lobby
 from services.ports import Accounts, Principal, Reservations, Secrets
 from services.tables import Tables
@@ -18,7 +18,7 @@ from services.tables import Tables
 Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
 """Tells of each kind of the other processes whether one is alive."""
 
-CALLERS_KNOWN_S = 2.0  # a revoked token works so much longer at most
+CALLERS_KNOWN_S = 2.0  # a revoked or expired token works so much longer at most
 _CALLERS_KEPT = 10_000
 
 
@@ -61,7 +61,8 @@ class House:
     invites: Invites
     lobby: Lobby
     feed: Feed
-    guests: Limit
+    quotas: Quotas
+    limits: Mapping[Policy, Limit]
     processes: Processes
     relay_lag: Callable[[], Awaitable[Lag]]
     streams: Streams = field(default_factory=Streams)

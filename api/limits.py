@@ -7,12 +7,12 @@ from api.problems import Failed
 from services.limits import Limit
 
 
-async def refuse_beyond(limit: Limit, policy: str, subject: str) -> dict[str, str]:
+async def refuse_beyond(limit: Limit, policy: str, subject: str, cost: int = 1) -> dict[str, str]:
     """Counts a request and gives its RateLimit headers; raises the problem `rate_limited` beyond the quota."""
-    verdict = await limit.take(subject)
-    wait_s = math.ceil(verdict.retry_after_s)
+    verdict = await limit.take(subject, cost)
+    wait_s = math.ceil(verdict.wait_s)
     headers = {
-        "ratelimit-policy": f'"{policy}";q={limit.quota};w={limit.window_s}',
+        "ratelimit-policy": f'"{policy}";q={limit.quota};w={math.ceil(limit.window_s)}',
         "ratelimit": f'"{policy}";r={verdict.remaining};t={wait_s}',
     }
     if not verdict.passes:

@@ -9,6 +9,7 @@ from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, NonceReque
 from domain.commands import Pace, SeatPlan
 from services import games, lobby
 from services.ids import uuid_of
+from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import GameBody, names_at, render_game, render_listed
 from services.tables import Hot, Outcome
@@ -20,6 +21,9 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     Without a seat `you` the caller does not play, but may start and watch the game.
     """
     body = call.body
+    await refuse_too_many_games(
+        house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
+    )
     pace = Pace(body.pace.claim_window_s, body.pace.turn_s, body.pace.bot_delay_ms, body.pace.claims)
     new = games.NewGame(
         rules=ruleset_of(body.ruleset, body.overrides),

@@ -51,8 +51,8 @@ async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[E
     after = _resume_at(header(call.headers, b"last-event-id"), call.query.after, hot.version)
     if is_over(hot.game) and after >= hot.version:
         return Answer(None, status=204)
-    chunks = story(house, call.caller, game_id, after, with_view=call.query.view)
-    return Answer(EventStream(chunks), {"x-accel-buffering": "no"})
+    chunks = story(house, call.caller, game_id, after, with_view=call.query.view, address=call.address)
+    return Answer(EventStream(chunks, await anext(chunks)), {"x-accel-buffering": "no"})
 
 
 def _resume_at(last_event_id: str | None, after: int, head: int) -> int:

@@ -71,7 +71,7 @@ def _operation(operation: Operation, components: Components) -> Schema:
         "tags": [operation.tag],
         "summary": summary,
         "description": operation.description,
-        "security": [{"bearer": []}] if types.has_caller else [],
+        "security": [{"bearer": [operation.scope]} if operation.scope else {"bearer": []}] if types.has_caller else [],
         "parameters": _parameters(operation, types, components),
     }
     if types.body is not None:
@@ -115,6 +115,9 @@ def _responses(operation: Operation, types: Types, components: Components) -> Sc
         by_status.setdefault(KINDS[code].status, []).append(code)
     for status, codes in sorted(by_status.items()):
         responses[str(status)] = _problem(codes, components)
+    if operation.limited_by:
+        for response in responses.values():
+            response["headers"] = response.get("headers", {}) | _LIMIT_HEADERS
     return responses
 
 
@@ -156,9 +159,8 @@ def _problem(codes: list[str], components: Components) -> Schema:
 _PROBLEM_HEADERS = {
     "Retry-After": {code for code, kind in KINDS.items() if kind.retry_after_s is not None},
     "WWW-Authenticate": {"unauthenticated"},
-    "RateLimit": {"rate_limited"},
-    "RateLimit-Policy": {"rate_limited"},
 }
+_LIMIT_HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit", "RateLimit-Policy")}
 
 
 def main() -> None:

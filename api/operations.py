@@ -13,8 +13,10 @@ from msgspec.structs import fields
 
 from api import about, history, lobby, log, pages, play, players, seats
 from api.calls import Call, Handler, KeyedCall
+from services.identity import Scope
+from services.limits import Policy
 
-Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Reference", "Health"]
 
 TAGS: dict[Tag, str] = {
@@ -30,7 +32,8 @@ TAGS: dict[Tag, str] = {
 class Operation(Struct, frozen=True, kw_only=True):
     """One operation. status: of success; headers: of that answer; also: other answers that are no problems.
 
-    media_type: of a Text that is answered.
+    media_type: of a Text that is answered. policy: instead of the one that goes with the method. costly: weighs as many
+    reads as /v1/meta says, or does so with this query parameter.
     """
 
     id: str
@@ -39,7 +42,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     path: str
     handler: Handler
     status: int = 200
-    scope: Literal["play", "watch"] | None = None
+    scope: Scope | None = None
+    policy: Policy | None = None
+    costly: bool | str = False
     headers: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
@@ -63,6 +68,13 @@ class Operation(Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def limited_by(self) -> Policy | None:
+        """Which quota a request is counted against; none where no token is needed."""
+        if self.policy is not None or not self.types.has_caller:
+            return self.policy
+        return "reads" if self.method == "GET" else "moves"
+
+    @property
     def problem_codes(self) -> tuple[str, ...]:
         """Every problem that the operation may answer, its own and those that go with its types."""
         types = self.types
@@ -72,6 +84,7 @@ class Operation(Struct, frozen=True, kw_only=True):
             *(body if types.body else ()),
             *(("idempotency_key_required", "idempotency_key_reused") if types.is_keyed else ()),
             *(("unauthenticated", "insufficient_scope") if types.has_caller else ()),
+            *(("rate_limited",) if self.limited_by else ()),
             *self.problems,
             *(("unavailable",) if types.has_caller or types.body else ()),
             "internal_error",
@@ -121,9 +134,23 @@ _LEAVING = (
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="createGuest", tag="Players", method="POST", path="/v1/players", handler=players.create_guest,
-        status=201, headers=("Location", "RateLimit", "RateLimit-Policy"), problems=("rate_limited",),
+        status=201, headers=("Location",), policy="guests",
     ),
     Operation(id="getMe", tag="Players", method="GET", path="/v1/me", handler=players.get_me, scope="watch"),
+    Operation(
+        id="updateMe", tag="Players", method="PATCH", path="/v1/me", handler=players.update_me, scope="play",
+    ),
+    Operation(
+        id="listTokens", tag="Players", method="GET", path="/v1/me/tokens", handler=players.list_tokens, scope="play",
+    ),
+    Operation(
+        id="createToken", tag="Players", method="POST", path="/v1/me/tokens", handler=players.create_token,
+        scope="play", status=201, headers=("Location",), problems=("scope_not_owned", "too_many_tokens"),
+    ),
+    Operation(
+        id="revokeToken", tag="Players", method="DELETE", path="/v1/me/tokens/{token_id}",
+        handler=players.revoke_token, scope="play", status=204, problems=("token_not_found",),
+    ),
     Operation(
         id="deleteMe", tag="Players", method="DELETE", path="/v1/me", handler=players.delete_me, scope="play",
         status=204,
@@ -133,8 +160,9 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="watch", problems=("player_not_found",),
     ),
     Operation(
-        id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game, scope="play",
-        status=201, headers=("Location", "ETag", "Idempotency-Replayed"), problems=_WRITING,
+        id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game,
+        scope="play", policy="games", status=201, headers=("Location", "ETag", "Idempotency-Replayed"),
+        problems=("too_many_games", *_WRITING),
     ),
     Operation(
         id="listGames", tag="Games", method="GET", path="/v1/games", handler=lobby.list_games, scope="watch",
@@ -150,11 +178,11 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="takeSeat", tag="Games", method="PUT", path=f"{_GAME}/seats/{{seat}}", handler=lobby.take_seat,
-        scope="play", headers=("ETag",),
+        scope="bot", headers=("ETag",),
         problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", *_WRITING),
     ),
     Operation(
-        id="leaveSeat", tag="Games", method="DELETE", path=_SEAT, handler=seats.leave_seat, scope="play",
+        id="leaveSeat", tag="Games", method="DELETE", path=_SEAT, handler=seats.leave_seat, scope="bot",
         headers=("ETag",), problems=_SEATING,
     ),
     Operation(
@@ -167,11 +195,11 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="abandonSeat", tag="Games", method="POST", path=f"{_SEAT}/abandon", handler=seats.abandon_seat,
-        scope="play", headers=_REPEATED, problems=_LEAVING,
+        scope="bot", headers=_REPEATED, problems=_LEAVING,
     ),
     Operation(
         id="reclaimSeat", tag="Games", method="POST", path=f"{_SEAT}/reclaim", handler=seats.reclaim_seat,
-        scope="play", headers=_REPEATED, problems=_LEAVING,
+        scope="bot", headers=_REPEATED, problems=_LEAVING,
     ),
     Operation(
         id="handOver", tag="Games", method="POST", path=f"{_SEAT}/handover", handler=seats.hand_over,
@@ -182,9 +210,9 @@ OPERATIONS: tuple[Operation, ...] = (
         headers=_REPEATED, problems=("game_not_found", "not_your_game", "already_started", *_WRITING),
     ),
     Operation(
-        id="rematch", tag="Games", method="POST", path=f"{_GAME}/rematch", handler=seats.rematch, scope="play",
-        status=201, headers=("Location", *_REPEATED),
-        problems=("game_not_found", "not_seated", "game_not_finished", *_WRITING),
+        id="rematch", tag="Games", method="POST", path=f"{_GAME}/rematch", handler=seats.rematch,
+        scope="play", policy="games", status=201, headers=("Location", *_REPEATED),
+        problems=("game_not_found", "not_seated", "game_not_finished", "too_many_games", *_WRITING),
     ),
     Operation(
         id="createInvite", tag="Games", method="POST", path=f"{_GAME}/invites", handler=seats.create_invite,
@@ -197,7 +225,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="acceptInvite", tag="Games", method="POST", path="/v1/invites/{code}/accept", handler=seats.accept_invite,
-        scope="play", headers=_REPEATED,
+        scope="bot", headers=_REPEATED,
         problems=(
             "invite_not_found", "invite_expired", "game_full", "seat_not_found", "seat_taken", "already_started",
             "game_not_started", "game_finished", "seat_not_held", *_WRITING,
@@ -205,19 +233,20 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="revealNonce", tag="Games", method="POST", path=f"{_GAME}/seats/{{seat}}/nonce", handler=lobby.reveal_nonce,
-        scope="play", headers=("ETag",),
+        scope="bot", headers=("ETag",),
         problems=(*_WATCHED, "not_your_decision", "seat_not_found", "nonce_not_asked", "wrong_nonce", *_WRITING),
     ),
     Operation(
-        id="getView", tag="Play", method="GET", path=f"{_GAME}/view", handler=play.get_view, scope="watch",
-        headers=("ETag",), reads=("If-None-Match",), also=(304,), problems=_WATCHED,
+        id="getView", tag="Play", method="GET", path=f"{_GAME}/view", handler=play.get_view,
+        scope="watch", costly="at_version", headers=("ETag",), reads=("If-None-Match",), also=(304,),
+        problems=_WATCHED,
     ),
     Operation(
         id="getDecisions", tag="Play", method="GET", path=f"{_GAME}/decisions", handler=play.get_decisions,
-        scope="play", problems=_WATCHED,
+        scope="bot", problems=_WATCHED,
     ),
     Operation(
-        id="makeMove", tag="Play", method="POST", path=f"{_GAME}/moves", handler=play.make_move, scope="play",
+        id="makeMove", tag="Play", method="POST", path=f"{_GAME}/moves", handler=play.make_move, scope="bot",
         status=201, headers=("Location", "ETag", "Idempotency-Replayed", "Preference-Applied"),
         reads=("If-Match", "Prefer"),
         problems=(
@@ -227,14 +256,14 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="validateMove", tag="Play", method="POST", path=f"{_GAME}/moves/validate", handler=play.validate_move,
-        scope="play", problems=(*_WATCHED, "not_your_decision"),
+        scope="bot", policy="reads", costly=True, problems=(*_WATCHED, "not_your_decision"),
     ),
     Operation(
         id="getMove", tag="Play", method="GET", path=f"{_GAME}/moves/{{move_id}}", handler=history.get_move,
         scope="watch", problems=(*_WATCHED, "move_not_found"),
     ),
     Operation(
-        id="getHint", tag="Play", method="GET", path=f"{_GAME}/hint", handler=play.get_hint, scope="play",
+        id="getHint", tag="Play", method="GET", path=f"{_GAME}/hint", handler=play.get_hint, scope="bot", costly=True,
         problems=(*_WATCHED, "hints_forbidden"),
     ),
     Operation(
@@ -250,20 +279,21 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=_WATCHED,
     ),
     Operation(
-        id="exportGame", tag="Log", method="GET", path=f"{_GAME}/export", handler=log.export_game, scope="watch",
-        headers=("Content-Disposition",), media_type="application/x-ndjson", problems=_WATCHED,
+        id="exportGame", tag="Log", method="GET", path=f"{_GAME}/export", handler=log.export_game,
+        scope="watch", costly=True, headers=("Content-Disposition",), media_type="application/x-ndjson",
+        problems=_WATCHED,
     ),
     Operation(
-        id="getReplay", tag="Log", method="GET", path=f"{_GAME}/replay", handler=history.get_replay, scope="watch",
-        problems=(*_WATCHED, "game_not_finished"),
+        id="getReplay", tag="Log", method="GET", path=f"{_GAME}/replay", handler=history.get_replay,
+        scope="watch", costly=True, problems=(*_WATCHED, "game_not_finished"),
     ),
     Operation(
         id="getFairness", tag="Log", method="GET", path=f"{_GAME}/rounds/{{round}}/fairness",
-        handler=history.get_fairness, scope="watch", problems=(*_WATCHED, "round_not_found"),
+        handler=history.get_fairness, scope="watch", costly=True, problems=(*_WATCHED, "round_not_found"),
     ),
     Operation(
         id="streamEvents", tag="Log", method="GET", path=f"{_GAME}/stream", handler=log.stream_events,
-        scope="watch", reads=("Last-Event-ID",), also=(204,), problems=(*_WATCHED, "shutting_down"),
+        scope="watch", reads=("Last-Event-ID",), also=(204,), problems=(*_WATCHED, "too_many_streams", "shutting_down"),
     ),
     Operation(
         id="listRulesets", tag="Reference", method="GET", path="/v1/rulesets", handler=about.list_rulesets,

@@ -1,16 +1,31 @@
 """Players and who is calling."""
 
 import unicodedata
+from typing import Any
 
 from api.calls import Answer, Call, NoQuery, OpenCall
 from api.house import House
-from api.limits import neighbourhood, refuse_beyond
 from api.paths import player_id_of
 from api.problems import Failed
 from api.requests import invalid
-from api.shapes import MAX_NAME, Me, NewPlayer, PlayerCreated, PlayerPage, ResultBody
+from api.shapes import (
+    MAX_NAME,
+    Me,
+    MeChange,
+    NewPlayer,
+    NewTokenRequest,
+    PlayerCreated,
+    PlayerPage,
+    ResultBody,
+    TokenBody,
+    TokenCreated,
+    TokenList,
+)
 from services.identity import create_guest as add_guest
+from services.identity import known_scopes, mint_token
+from services.ids import uuid_of
 from services.lobby import RESULTS_SHOWN
+from services.ports import Token
 from services.rendering import timestamp
 
 # Control characters, line breaks, what is no character, and marks that turn the writing direction of what follows.
@@ -24,17 +39,52 @@ async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answ
 
     The token is shown this once; whoever has it is the player. There is nothing to log in to.
     """
-    headers = await refuse_beyond(house.guests, "guests", neighbourhood(call.address))
-    name = call.body.name.strip()
-    if not 1 <= len(name) <= MAX_NAME:
-        raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
-    if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in name):
-        raise invalid("body", "/name", "invalid_value", "Control characters are not allowed.")
-    if not any(unicodedata.category(sign)[0] in _VISIBLE for sign in name):
-        raise invalid("body", "/name", "invalid_value", "Something that can be seen is needed.")
-    guest = await add_guest(house.accounts, name)
-    created = PlayerCreated(guest.player_id, guest.name, guest.token)
-    return Answer(created, {"location": "/v1/me", **headers})
+    guest = await add_guest(house.accounts, _fit_name(call.body.name))
+    return Answer(PlayerCreated(guest.player_id, guest.name, guest.token), {"location": "/v1/me"})
+
+
+async def update_me(house: House, call: Call[NoQuery, MeChange]) -> Answer[Me]:
+    """Gives the caller another name; it is shown everywhere, in games of the past too."""
+    caller, name = call.caller, _fit_name(call.body.name)
+    if not await house.accounts.rename(caller.player_id, name):
+        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+    house.callers.forget()
+    return Answer(Me(caller.player_id, name, known_scopes(caller.scopes)))
+
+
+async def list_tokens(house: House, call: Call[NoQuery, None]) -> Answer[TokenList]:
+    """Lists the caller's tokens that can be used. What a token is made of is never shown again."""
+    tokens = await house.accounts.tokens(call.caller.player_id)
+    items = (TokenBody(**_told(token), is_current=token.token_id == call.caller.token_id) for token in tokens)
+    return Answer(TokenList(tuple(items)))
+
+
+async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> Answer[TokenCreated]:
+    """Makes another token of the caller, for a bot or another device, with some of the scopes of the token that asks.
+
+    `watch` reads; `bot` takes seats and plays; `play` does so too, opens games and looks after the player and the
+    tokens; `operate` is for those who run the server. The new token lives no longer than the one that asks. It is shown
+    this once, so the request has no Idempotency-Key: where the answer was lost, the list tells which one to revoke.
+    """
+    label = call.body.label.strip()
+    if label:
+        _refuse_unshowable(label, "/label")
+    token, secret = await mint_token(house.accounts, call.caller, call.body.scopes, label, call.body.valid_s)
+    location = f"/v1/me/tokens/{token.token_id}"
+    return Answer(TokenCreated(**_told(token), token=secret), {"location": location})
+
+
+async def revoke_token(house: House, call: Call[NoQuery, None]) -> Answer[None]:
+    """Ends one of the caller's tokens, the one that asks too. Its open streams end, tokens that it has made stay.
+
+    Other processes than the one that answers may know it two seconds longer; streams end within five.
+    """
+    token_id = call.path["token_id"]
+    if uuid_of("tok", token_id) is None or not await house.accounts.revoke(call.caller.player_id, token_id):
+        raise Failed("token_not_found")
+    house.callers.forget()
+    house.streams.dismiss({token_id})
+    return Answer(None)
 
 
 async def delete_me(house: House, call: Call[NoQuery, None]) -> Answer[None]:
@@ -43,9 +93,10 @@ async def delete_me(house: House, call: Call[NoQuery, None]) -> Answer[None]:
     Games stay as they were played, with `Former player` on the seat; where one is not over yet the timers play on. It
     cannot be undone. Other processes than the one that answers may know the token two seconds longer.
     """
+    tokens = await house.accounts.tokens(call.caller.player_id)
     await house.accounts.forget(call.caller.player_id)
     house.callers.forget()
-    house.streams.dismiss({call.caller.player_id})
+    house.streams.dismiss({token.token_id for token in tokens})
     return Answer(None)
 
 
@@ -77,4 +128,29 @@ async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[PlayerPa
 
 async def get_me(_: House, call: Call[NoQuery, None]) -> Answer[Me]:
     """Tells whom the token speaks for."""
-    return Answer(Me(call.caller.player_id, call.caller.name, call.caller.scopes))
+    return Answer(Me(call.caller.player_id, call.caller.name, known_scopes(call.caller.scopes)))
+
+
+def _fit_name(given: str) -> str:
+    name = given.strip()
+    if not 1 <= len(name) <= MAX_NAME:
+        raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
+    _refuse_unshowable(name, "/name")
+    return name
+
+
+def _refuse_unshowable(text: str, pointer: str) -> None:
+    if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in text):
+        raise invalid("body", pointer, "invalid_value", "Control characters are not allowed.")
+    if not any(unicodedata.category(sign)[0] in _VISIBLE for sign in text):
+        raise invalid("body", pointer, "invalid_value", "Something that can be seen is needed.")
+
+
+def _told(token: Token) -> dict[str, Any]:
+    return {
+        "token_id": token.token_id,
+        "label": token.label,
+        "scopes": known_scopes(token.scopes),
+        "created_at": timestamp(token.created_at),
+        "expires_at": None if token.expires_at is None else timestamp(token.expires_at),
+    }

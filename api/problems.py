@@ -14,7 +14,9 @@ from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
 from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame
+from services.identity import ScopeNotOwned, TooManyTokens
 from services.invites import GameFull, InviteExpired, InviteNotFound
+from services.limits import TooManyGames
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
@@ -41,12 +43,14 @@ KINDS: dict[str, Kind] = {
     "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
     "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
     "not_your_decision": Kind(403, "Not your decision", "The question is asked to another seat."),
+    "scope_not_owned": Kind(403, "Scope not owned", "A token can hand on only scopes that it has itself."),
     "hints_forbidden": Kind(403, "Hints forbidden", "This game is played without hints."),
     "not_your_game": Kind(403, "Not your game", "Only the player who opened the game may do this."),
     "not_found": Kind(404, "Not found", "There is nothing at this path."),
     "game_not_found": Kind(404, "Game not found", "There is no such game, or it is private to others."),
     "player_not_found": Kind(404, "Player not found", "There is no such player, or not any more."),
     "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
+    "token_not_found": Kind(404, "Token not found", "The caller has no such token."),
     "invite_not_found": Kind(404, "Invite not found", "There is no invite with this code."),
     "move_not_found": Kind(404, "Move not found", "The caller's seat has made no such move in this game."),
     "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
@@ -68,12 +72,15 @@ KINDS: dict[str, Kind] = {
     "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
     "seat_not_held": Kind(409, "Seat not held", "Nobody sits there who could leave or be replaced."),
     "game_full": Kind(409, "Game full", "No seat is open any more."),
+    "too_many_games": Kind(409, "Too many games", "So many games that the caller opened are not over; see /v1/meta."),
+    "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
     "idempotency_key_reused": Kind(422, "Idempotency-Key reused", "The key belongs to another request of this player."),
     "rate_limited": Kind(429, "Rate limited", "Too many requests of this kind; see Retry-After.", 1),
+    "too_many_streams": Kind(429, "Too many streams", "The token or the address has too many open; see /v1/meta.", 5),
     "internal_error": Kind(500, "Internal error", "A fault of the server; the request id finds it in the log."),
     "busy": Kind(503, "Busy", "The game changed under every try; send the request again.", 1),
     "overloaded": Kind(503, "Overloaded", "More waits to be written than can be written soon; nothing was changed.", 1),
@@ -113,6 +120,9 @@ EXCEPTIONS: dict[type[Exception], str] = {
     InviteNotFound: "invite_not_found",
     InviteExpired: "invite_expired",
     GameFull: "game_full",
+    TooManyGames: "too_many_games",
+    TooManyTokens: "too_many_tokens",
+    ScopeNotOwned: "scope_not_owned",
     OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",

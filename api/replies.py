@@ -34,7 +34,7 @@ class Reply(Response[bytes]):
         headers.append((b"x-request-id", request_id(scope).encode()))
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
         if self.stream is not None:
-            await send_story(self.stream.chunks, receive, send)
+            await send_story(self.stream, receive, send)
         else:
             body = b"" if scope["method"] == "HEAD" else self.body
             await send({"type": "http.response.body", "body": body, "more_body": False})

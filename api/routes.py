@@ -15,11 +15,14 @@ from msgspec.json import Decoder
 
 from api.calls import Call, KeyedCall, OpenCall
 from api.house import House
+from api.limits import neighbourhood, refuse_beyond
 from api.operations import OPERATIONS, Operation, Types
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import Disconnected, Headers, decode_body, decode_query, header, keyed_request, read_body
 from domain.refusals import Refused
+from services.identity import Scope, is_allowed
+from services.limits import Policy
 from services.ports import Principal, Unavailable
 from services.tables import OtherVersion
 
@@ -45,15 +48,21 @@ def application(house: House) -> Litestar:
 
 
 def _route(house: House, operation: Operation) -> HTTPRouteHandler:
-    types, handler = operation.types, operation.handler
+    types, handler, policy = operation.types, operation.handler, operation.limited_by
     read = partial(decode_body, decoder=Decoder(types.body), optional=types.is_body_optional) if types.body else None
 
     async def endpoint(request: Request[Any, Any, Any]) -> Reply:
+        quota: dict[str, str] = {}
         try:
-            call = await _call(house, operation, types, read, request)
-            return reply(await handler(house, call), operation.status)
+            caller = await _caller(house, request.scope["headers"], operation.scope) if types.has_caller else None
+            if policy is not None:
+                quota = await _counted(house, operation, policy, request.scope, caller)
+            call = await _call(operation, types, read, request, caller)
+            answered = reply(await handler(house, call), operation.status)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
-            return await _failed(house, request, error)
+            answered = await _failed(house, request, error)
+        answered.headers |= quota
+        return answered
 
     methods: list[Method] = ["GET", "HEAD"] if operation.method == "GET" else [operation.method]
     path = _framework_path(operation.path)
@@ -72,22 +81,35 @@ def _framework_path(path: str) -> str:
     return re.sub(r"\{(\w+)\}", r"{\1:str}", path)
 
 
+async def _counted(
+    house: House, operation: Operation, policy: Policy, scope: Any, caller: Principal | None
+) -> dict[str, str]:
+    """Counts a request for its token, or where it needs none for its address; gives the RateLimit headers."""
+    costly = operation.costly
+    is_costly = costly.encode() + b"=" in scope["query_string"] if isinstance(costly, str) else costly
+    subject = neighbourhood(_address(scope)) if caller is None else caller.token_id
+    return await refuse_beyond(house.limits[policy], policy, subject, house.quotas.costly_read if is_costly else 1)
+
+
+def _address(scope: Any) -> str:
+    client = scope["client"]
+    return client[0] if client else ""
+
+
 async def _call(
-    house: House, operation: Operation, types: Types, read: Read | None, request: Request[Any, Any, Any]
+    operation: Operation, types: Types, read: Read | None, request: Request[Any, Any, Any], caller: Principal | None
 ) -> OpenCall[Any, Any]:
-    """Reads a request in the order in which it can fail: who, what, how."""
+    """Reads a request in the order in which it can fail: what, how."""
     scope = request.scope
     headers = scope["headers"]
-    caller = await _caller(house, headers, operation.scope) if types.has_caller else None
     raw = b"" if read is None else await read_body(headers, request.receive)
     body = None if read is None else read(raw, headers)
-    client = scope["client"]
     parts: dict[str, Any] = {
         "path": scope["path_params"],
         "query": decode_query(scope["query_string"], types.query),
         "body": body,
         "headers": headers,
-        "address": client[0] if client else "",
+        "address": _address(scope),
     }
     if caller is None:
         return OpenCall(**parts)
@@ -97,12 +119,12 @@ async def _call(
     return KeyedCall(**parts, caller=caller, request=keyed)
 
 
-async def _caller(house: House, headers: Any, scope: str | None) -> Principal:
+async def _caller(house: House, headers: Any, scope: Scope | None) -> Principal:
     scheme, _, token = (header(headers, b"authorization") or "").partition(" ")
     caller = await house.callers.find(token.strip()) if scheme.lower() == "bearer" else None
     if caller is None:
         raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
-    if scope is not None and scope not in caller.scopes:
+    if scope is not None and not is_allowed(caller, scope):
         raise Failed("insufficient_scope", f"This needs a token with the scope {scope}.")
     return caller
 

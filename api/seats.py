@@ -10,6 +10,7 @@ from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
 from services.games import open_game
+from services.limits import refuse_too_many_games
 from services.rendering import GameBody, names_at, render_game, timestamp
 
 
@@ -41,6 +42,9 @@ async def rematch(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[G
 
     Whoever played the old game may know of the new one. It waits for its start by the caller.
     """
+    await refuse_too_many_games(
+        house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
+    )
     new = await seats.rematch_of(house.tables, call.caller, game_id_of(call.path))
     hot, outcome = await open_game(house.tables, house.secrets, house.reservations, call.caller, new, call.request)
     answer = await shown(house, call.caller, hot, outcome)

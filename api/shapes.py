@@ -11,6 +11,7 @@ from domain.state import Result, Status
 from domain.view import DecisionView, View
 from services.games import Hint
 from services.history import RoundSummary
+from services.identity import Scope
 from services.projections import Standing
 from services.rendering import EventBody, GameBody
 
@@ -20,6 +21,7 @@ MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
 MAX_SPECTATOR_DELAY_S = 3600
+MAX_TOKEN_S = 10 * 366 * 24 * 3600
 MAX_INVITE_S = 30 * 24 * 3600
 NonceCommitment: TypeAlias = Annotated[
     str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
@@ -32,6 +34,23 @@ class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
     """A guest to be. The name is shown to others; it need not be unique."""
 
     name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
+
+
+class MeChange(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change of a player. The name is shown to others at once, in games of the past too."""
+
+    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
+
+
+class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A token to be made. label: for the player's own list of tokens."""
+
+    scopes: Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=4)]
+    label: Annotated[str, Meta(max_length=MAX_NAME)] = ""
+    valid_s: Annotated[
+        Annotated[int, Meta(ge=60, le=MAX_TOKEN_S)] | None,
+        Meta(description="seconds until it expires; null: with the token that asks, or never"),
+    ] = None
 
 
 class NewPace(Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,6 +163,34 @@ class PlayerCreated(Struct, frozen=True):
     token: str
 
 
+class TokenBody(Struct, frozen=True):
+    """A token, but for itself. is_current: the request was sent with it."""
+
+    token_id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created_at: str
+    expires_at: str | None
+    is_current: bool
+
+
+class TokenCreated(Struct, frozen=True):
+    """A new token. `token` is shown this once."""
+
+    token_id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created_at: str
+    expires_at: str | None
+    token: str
+
+
+class TokenList(Struct, frozen=True):
+    """The caller's tokens that can be used, the oldest first."""
+
+    items: tuple[TokenBody, ...]
+
+
 class ResultBody(Struct, frozen=True):
     """A finished game as it was for one player. seats: how many there were; won: alone or with others."""
 
@@ -170,7 +217,7 @@ class Me(Struct, frozen=True):
 
     player_id: str
     name: str
-    scopes: tuple[str, ...]
+    scopes: tuple[Scope, ...]
 
 
 class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):

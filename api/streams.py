@@ -7,6 +7,7 @@ what is not sent yet stays in the game. A client that is too slow even so is cut
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from api.limits import neighbourhood
+from api.problems import Failed
 from domain.events import SeatChanged
 from domain.state import Game
-from services.games import NotSeated, as_seen, known_game
+from services.games import NotSeated, as_seen, known_game, refuse_unknown
 from services.ports import Accounts, Principal, Recorded, Unavailable
 from services.rendering import Names, names_at, render_event, render_view, seat_held_by
-from services.tables import Hot
+from services.tables import GameNotFound, Hot
 
 if TYPE_CHECKING:
     from api.house import House
@@ -52,7 +55,8 @@ class Heartbeat(Struct, frozen=True):
 class Bye(Struct, frozen=True):
     """The last event of a stream. A client comes back after `retry_ms`, unless the game is over.
 
-    unauthenticated: the player was deleted meanwhile. not_seated: they have left a table without spectators.
+    unauthenticated: the token was revoked or has expired, or the
+    player was deleted. not_seated: they have left a table without spectators.
     """
 
     reason: Literal["game_over", "shutting_down", "unauthenticated", "not_seated"]
@@ -71,31 +75,50 @@ class Resync(Struct, frozen=True):
 
 
 class EventStream(Struct, frozen=True):
-    """A body that is written as its chunks come."""
+    """A body that is written as its chunks come. first: a chunk that is there already."""
 
     chunks: AsyncGenerator[bytes, None]
+    first: bytes = b""
 
 
 class Streams:
     """The open streams of one process, and whether it is about to end."""
 
-    def __init__(self, heartbeat_s: float = 15.0, slow_s: float = SLOW_S) -> None:
+    def __init__(
+        self,
+        heartbeat_s: float = 15.0,
+        slow_s: float = SLOW_S,
+        *,
+        per_token: int = 1_000_000,
+        per_address: int = 1_000_000,
+    ) -> None:
         self.heartbeat_s = heartbeat_s
         self.slow_s = slow_s
+        self._at_most = per_token, per_address
+        self._held: Counter[str] = Counter()  # streams by token and by address
         self.is_draining = False
-        self._open: dict[asyncio.Event, str] = {}  # to the id of the player who watches
+        self._open: dict[asyncio.Event, Principal] = {}  # to whoever watches
         self._dismissed: set[asyncio.Event] = set()
         self._told: dict[tuple[str, int, int | None], bytes] = {}
 
     @contextmanager
-    def opened(self, news: asyncio.Event, player_id: str) -> Iterator[None]:
-        """Counts a stream as open; `news` wakes it when it has to say goodbye."""
-        self._open[news] = player_id
+    def opened(self, news: asyncio.Event, caller: Principal, address: str = "") -> Iterator[None]:
+        """Counts a stream as open; `news` wakes it when it has to say goodbye.
+
+        Errors: Failed where the token or the address has too many.
+        """
+        holders = [f"token {caller.token_id}", f"address {neighbourhood(address)}"]
+        if any(self._held[holder] >= most for holder, most in zip(holders, self._at_most, strict=True)):
+            raise Failed("too_many_streams")
+        self._held.update(holders)
+        self._open[news] = caller
         try:
             yield
         finally:
             del self._open[news]
             self._dismissed.discard(news)
+            self._held.subtract(holders)
+            self._held = +self._held
 
     def told(self, recorded: Recorded, seat: int | None, names: Names) -> bytes:
         """Writes an event for a seat, once for all streams that are shown the same; present names are not kept."""
@@ -115,22 +138,22 @@ class Streams:
         """How many streams are open."""
         return len(self._open)
 
-    def dismiss(self, player_ids: AbstractSet[str]) -> None:
-        """Lets the streams of these players say goodbye."""
-        for news, player_id in self._open.items():
-            if player_id in player_ids:
+    def dismiss(self, token_ids: AbstractSet[str]) -> None:
+        """Lets the streams of these tokens say goodbye."""
+        for news, caller in self._open.items():
+            if caller.token_id in token_ids:
                 self._dismissed.add(news)
                 news.set()
 
     def is_dismissed(self, news: asyncio.Event) -> bool:
-        """Tells whether a stream has to say goodbye because of its player."""
+        """Tells whether a stream has to say goodbye because of its token."""
         return news in self._dismissed
 
-    async def dismiss_deleted(self, accounts: Accounts) -> None:
-        """Looks for players who were deleted, wherever that was done."""
-        watching = set(self._open.values())
+    async def dismiss_revoked(self, accounts: Accounts) -> None:
+        """Looks for tokens that were revoked, deleted or have expired, wherever that was done."""
+        watching = {caller.token_id for caller in self._open.values()}
         if watching:
-            self.dismiss(watching - (await accounts.names(sorted(watching))).keys())
+            self.dismiss(watching - await accounts.living(sorted(watching)))
 
     def drain(self) -> None:
         """Lets every stream say goodbye; called in the event loop."""
@@ -140,45 +163,57 @@ class Streams:
 
 
 async def story(
-    house: "House", caller: Principal, game_id: str, after: int, *, with_view: bool
+    house: "House", caller: Principal, game_id: str, after: int, *, with_view: bool, address: str = ""
 ) -> AsyncGenerator[bytes, None]:
-    """Tells a game from version `after` + 1 on, until it is over, the process ends or the reader leaves."""
+    """Tells a game from version `after` + 1 on, until it is over, the process ends or the reader leaves.
+
+    Errors, with the first chunk: Failed where there are too many streams already.
+    """
     streams, sent = house.streams, after
     async with house.feed.watch(game_id) as news:
-        with streams.opened(news, caller.player_id):
+        with streams.opened(news, caller, address):
             game = await known_game(house.tables, caller, game_id)
-            hot, _ = as_seen(house.tables, game, caller)
+            hot = _seen(house, game, caller)
             yield _extra("hello", Hello(game_id, hot.version, after))
-            known, view_due, patience_s = game.version, with_view, streams.heartbeat_s
+            known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, time.monotonic()
             while True:
                 news.clear()
                 try:
                     if game.version < max(known, house.feed.head(game_id)):
                         game = await house.tables.fresh(game_id)
                     known = game.version
-                    hot, _ = as_seen(house.tables, game, caller)
-                    while sent < hot.version or view_due:
+                    while sent < (hot := _seen(house, game, caller)).version or view_due:
                         chunk, sent = await _next_batch(house, hot, caller, sent, with_view=with_view)
                         view_due, began = False, time.monotonic()
                         yield chunk
-                        if time.monotonic() - began > streams.slow_s:
+                        told_at = time.monotonic()
+                        if told_at - began > streams.slow_s:
                             yield _resync(Resync(sent, hot.version))
                             return
-                    patience_s = streams.heartbeat_s if hot.version == known else min(LATE_S, streams.heartbeat_s)
-                except NotSeated:
+                    patience_s = streams.heartbeat_s if hot.version == known else LATE_S
+                except (NotSeated, GameNotFound):
                     yield _bye(Bye("not_seated"))
                     return
                 except Unavailable:
-                    patience_s = min(RECHECK_S, streams.heartbeat_s)
+                    patience_s = RECHECK_S
                 if sent >= hot.version >= known and is_over(hot.game):
                     yield _bye(Bye("game_over"))
                     return
                 if streams.is_draining or streams.is_dismissed(news):
                     yield _bye(Bye("shutting_down" if streams.is_draining else "unauthenticated"))
                     return
-                if not await _is_set_within(news, patience_s) and hot.version == known:
+                quiet_s = time.monotonic() - told_at
+                is_woken = await _is_set_within(news, min(patience_s, max(0.0, streams.heartbeat_s - quiet_s)))
+                if not is_woken and time.monotonic() - told_at >= streams.heartbeat_s:
                     yield _extra("heartbeat", Heartbeat(sent))
+                    told_at = time.monotonic()
                 game = house.tables.in_memory(game_id)
+
+
+def _seen(house: "House", game: Hot, caller: Principal) -> Hot:
+    """Gives what the caller may see of a game by now. Errors: GameNotFound, NotSeated."""
+    refuse_unknown(game.game, caller)
+    return as_seen(house.tables, game, caller)[0]
 
 
 def is_over(game: Game) -> bool:
@@ -221,9 +256,9 @@ async def _is_set_within(news: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-async def send_story(chunks: AsyncGenerator[bytes, None], receive: Any, send: Any) -> None:
+async def send_story(stream: EventStream, receive: Any, send: Any) -> None:
     """Sends the chunks as a response body until they end or the client is gone; either way nothing stays behind."""
-    writing = asyncio.create_task(_write(chunks, send))
+    writing = asyncio.create_task(_write(stream, send))
     leaving = asyncio.create_task(_client_is_gone(receive))
     try:
         await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -235,14 +270,16 @@ async def send_story(chunks: AsyncGenerator[bytes, None], receive: Any, send: An
         raise error
 
 
-async def _write(chunks: AsyncGenerator[bytes, None], send: Any) -> None:
+async def _write(stream: EventStream, send: Any) -> None:
     try:
-        async for chunk in chunks:
+        if stream.first and not await _is_sent(send, stream.first, more=True):
+            return
+        async for chunk in stream.chunks:
             if not await _is_sent(send, chunk, more=True):
                 return
         await _is_sent(send, b"", more=False)
     finally:
-        await chunks.aclose()
+        await stream.chunks.aclose()
 
 
 async def _is_sent(send: Any, body: bytes, *, more: bool) -> bool:

@@ -15,7 +15,9 @@ import click
 
 if TYPE_CHECKING:
     from domain.commands import Level
+    from services.identity import Scope
 
+SCOPES = ("play", "watch", "bot", "operate")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -148,6 +150,26 @@ def restore(archive: Path) -> None:
     except ArchiveRefused as refused:
         _fail(str(refused), 1)
     click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
+
+
+@main.command()
+@click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="Given once or more.")
+@click.option("--name", default="Operator", show_default=True, help="Of the player whose token it is.")
+@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
+def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
+    """Adds a player and prints the token that speaks for them, this once."""
+    import asyncio
+
+    from infra.postgres.accounts import new_player
+    from infra.settings import read_database_url
+    from services.ports import Unavailable
+
+    with _errors_as_lines():
+        url = f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}" if data else read_database_url()
+    try:
+        click.echo(asyncio.run(new_player(url, name, scopes)).token)
+    except Unavailable as error:
+        _fail(f"cannot reach the database: {error}", 1)
 
 
 @main.command()

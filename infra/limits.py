@@ -1,12 +1,18 @@
-"""Rate limits that all API processes share, kept in Redis."""
+"""Rate limits that all API processes share, kept in Redis.
+
+A process takes some requests of a quota at once and counts them off by itself, so that most requests ask nobody. Never
+do more pass than the quota has; what lies in one process is missing in the others until the quota has refilled.
+"""
 
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from hashlib import sha1
 from pathlib import Path
 
-from redis.exceptions import NoScriptError
+from msgspec import Struct
+from redis.exceptions import NoScriptError, ResponseError
 
 from infra.bus.wire import Wire
 from services.limits import Verdict
@@ -15,50 +21,144 @@ from services.ports import Unavailable
 _SCRIPT = Path(__file__).with_suffix(".lua").read_bytes()
 _DIGEST = sha1(_SCRIPT, usedforsecurity=False).hexdigest()  # how Redis names a script
 _REST_S = 1.0  # so long nobody tries again to reach a Redis that is away
+_PATIENCE_S = 0.25  # nobody's move waits longer for a Redis that does not answer
+_SUBJECTS_KEPT = 10_000
 
 _log = logging.getLogger(__name__)
 
 
-class RedisLimit:
-    """A quota of `quota` requests in `window_s` seconds for each subject; without Redis everybody may pass."""
+class RedisCounter:
+    """The script that counts, over one connection for all limits of a process."""
 
-    def __init__(self, url: str, name: str, *, quota: int, window_s: int) -> None:
-        self.quota = quota
-        self.window_s = window_s
+    def __init__(self, url: str) -> None:
         self._url = url
-        self.name = name
         self._wire: Wire | None = None
         self._one_at_a_time = asyncio.Lock()
         self._away_until = 0.0
 
-    async def take(self, subject: str) -> Verdict:
-        """Counts one request, atomically in Redis."""
+    async def take(self, key: str, quota: int, window_s: float, needed: int, wanted: int) -> tuple[int, int, float]:
+        """Gives how many are granted, what is left and the seconds to wait, counted atomically; raises Unavailable."""
         async with self._one_at_a_time:
-            if time.monotonic() >= self._away_until:
-                try:
-                    passes, remaining, wait_us = await self._count(f"limit:{self.name}:{subject}")
-                    return Verdict(passes == 1, remaining, wait_us / 1e6)
-                except asyncio.CancelledError:
-                    await self.aclose()  # its answer would be taken for that of the next call
-                    raise
-                except Unavailable:
-                    _log.warning("Redis is away; %s are not limited", self.name)
-                    self._away_until = time.monotonic() + _REST_S
-                    await self.aclose()
-        return Verdict(passes=True, remaining=self.quota, retry_after_s=0)
+            if time.monotonic() < self._away_until:
+                raise Unavailable("Redis was away a moment ago")
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    granted, left, wait_us = await self._count(key, quota, round(window_s * 1e6), needed, wanted)
+                return granted, left, wait_us / 1e6
+            except asyncio.CancelledError:
+                await self.aclose()  # its answer would be taken for that of the next call
+                raise
+            except (Unavailable, TimeoutError, ResponseError) as error:
+                _log.warning("Redis is away; nothing is limited: %s", repr(error))
+                self._away_until = time.monotonic() + _REST_S
+                await self.aclose()
+                raise Unavailable(str(error)) from error
 
     async def aclose(self) -> None:
         """Closes the connection."""
         if self._wire is not None:
-            await self._wire.close()
-            self._wire = None
+            wire, self._wire = self._wire, None
+            await wire.close()
 
-    async def _count(self, key: str) -> list[int]:
+    async def _count(self, key: str, *numbers: int) -> list[int]:
         if self._wire is None:
             self._wire = await Wire.open(self._url)
-        numbers = (1, key, self.quota, self.window_s * 1_000_000)
         try:
-            counted: list[int] = await self._wire.call("EVALSHA", _DIGEST, *numbers)
+            counted: list[int] = await self._wire.call("EVALSHA", _DIGEST, 1, key, *numbers)
         except NoScriptError:
-            counted = await self._wire.call("EVAL", _SCRIPT, *numbers)
+            counted = await self._wire.call("EVAL", _SCRIPT, 1, key, *numbers)
         return counted
+
+
+class _Purse(Struct, gc=False):
+    """What a process knows of a subject. held: taken from the quota and not used yet; left: in Redis, as of `at`.
+
+    until: before this moment a request that weighs `refused` or more is refused without asking.
+    """
+
+    held: int = 0
+    left: int = 0
+    at: float = 0.0
+    refused: int = 0
+    until: float = 0.0
+
+
+class RedisLimit:
+    """A quota of `quota` requests in `window_s` seconds for each subject; without Redis everybody may pass.
+
+    lease: so many are taken at once; 1 asks Redis for every request.
+    """
+
+    def __init__(
+        self,
+        counter: RedisCounter,
+        name: str,
+        *,
+        quota: int,
+        window_s: float,
+        lease: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.quota = quota
+        self.window_s = window_s
+        self.name = name
+        self._counter = counter
+        self._lease = lease
+        self._clock = clock
+        self._purses: dict[str, _Purse] = {}
+        self._filling = asyncio.Lock()
+
+    async def take(self, subject: str, cost: int = 1) -> Verdict:
+        """Counts one request, from what this process holds or else atomically in Redis."""
+        cost, now = min(cost, self.quota), self._clock()
+        purse = self._purse(subject)
+        if not _pay(purse, cost):
+            async with self._filling:  # whoever comes meanwhile may find enough afterwards
+                if not _pay(purse, cost):
+                    refused = await self._fill(purse, subject, cost)
+                    if refused is not None:
+                        return refused
+        each_s = self.window_s / self.quota
+        remaining = min(self.quota, purse.held + purse.left + int((now - purse.at) / each_s))
+        return Verdict(passes=True, remaining=max(0, remaining), wait_s=(self.quota - remaining) * each_s)
+
+    async def _fill(self, purse: _Purse, subject: str, cost: int) -> Verdict | None:
+        """Pays with what is held and what is missing from the quota, of which some more is taken.
+
+        Gives None, or the verdict where there is not enough, or nobody to ask.
+        """
+        now = self._clock()
+        if now < purse.until and cost >= purse.refused:
+            return Verdict(passes=False, remaining=purse.held + purse.left, wait_s=purse.until - now)
+        own, purse.held = purse.held, 0  # others must not pay with it meanwhile
+        granted = 0
+        try:
+            needed = cost - own
+            wanted = max(needed, self._lease)
+            key = f"limit:{self.name}:{subject}"
+            granted, left, wait_s = await self._counter.take(key, self.quota, self.window_s, needed, wanted)
+        except Unavailable:
+            return Verdict(passes=True, remaining=self.quota, wait_s=0.0)
+        finally:
+            purse.held += own + granted - (cost if granted else 0)
+        purse.left, purse.at = left, self._clock()
+        if granted:
+            return None
+        purse.refused, purse.until = cost, purse.at + wait_s
+        return Verdict(passes=False, remaining=purse.held + left, wait_s=wait_s)
+
+    def _purse(self, subject: str) -> _Purse:
+        purse = self._purses.get(subject)
+        if purse is None:
+            if len(self._purses) >= _SUBJECTS_KEPT:
+                self._purses.clear()
+            purse = self._purses[subject] = _Purse()
+        return purse
+
+
+def _pay(purse: _Purse, cost: int) -> bool:
+    """Pays with what is held, where that is enough."""
+    if purse.held < cost:
+        return False
+    purse.held -= cost
+    return True

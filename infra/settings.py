@@ -14,6 +14,7 @@ Url = Annotated[str, Meta(pattern=r"^[a-z+]+://")]
 PostgresUrl = Annotated[str, Meta(pattern=r"^postgres(ql)?://")]
 RedisUrl = Annotated[str, Meta(pattern=r"^(rediss?|unix)://")]
 UpTo64 = Annotated[int, Meta(ge=1, le=64)]
+UpToMillion = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -30,7 +31,17 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped
     bus_maxlen: Annotated[int, Meta(ge=100, le=10_000_000)] = 20_000  # entries kept per stream of the bus
-    guests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 20  # per address; `shanghai up` sets 1000
+    reads_per_s: UpToMillion = 100  # per token; `shanghai up` sets this and the other limits a hundredfold and more
+    reads_burst: UpToMillion = 200  # reads at once per token, after silence
+    costly_read: UpToMillion = 10  # reads that a replay, an export, a hint, a dry run and the like count as
+    moves_per_s: UpToMillion = 20  # requests that change something, per token
+    moves_burst: UpToMillion = 60  # of these at once per token, after silence
+    games_per_minute: UpToMillion = 10  # games opened per token
+    games_unfinished: UpToMillion = 20  # games that a player has opened and that are not over
+    guests_per_minute: UpToMillion = 20  # new players per address
+    streams_per_token: UpToMillion = 10  # open at once in one API process
+    streams_per_address: UpToMillion = 100  # open at once in one API process
+    cors_origins: str = ""  # websites that may call the API from a browser: https://a.example,https://b.example or *
     worker_concurrency: UpTo64 = 1  # pool processes of one Celery worker
 
     def __repr__(self) -> str:

@@ -1,47 +1,116 @@
-"""How often something may be asked: the port, and its twin in memory."""
+"""How often something may be asked: the quotas, the port that counts, and its twin in memory."""
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Annotated, Literal, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from services.ids import public_id
+from services.ports import KeyedRequest, Reservations
+from services.tables import GameNotFound, Tables
+
+Policy: TypeAlias = Literal["reads", "moves", "games", "guests"]
+_Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
-class Verdict(Struct, frozen=True):
-    """Whether a request may pass, what is left of the quota, and after how long a refused one may be repeated."""
+class Quotas(Struct, frozen=True, kw_only=True, rename={"guests_per_minute": "guests_per_address_and_minute"}):
+    """What one token may ask, and where it says so one address. burst: at once, after a time of silence.
+
+    moves: everything that changes something, but for opening games. costly_read: so many reads count the view at a
+    version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened.
+    """
+
+    reads_per_s: _Count = 100
+    reads_burst: _Count = 200
+    costly_read: _Count = 10
+    moves_per_s: _Count = 20
+    moves_burst: _Count = 60
+    games_per_minute: _Count = 10
+    games_unfinished: _Count = 20
+    guests_per_minute: _Count = 20
+    streams_per_token: _Count = 10
+    streams_per_address: _Count = 100
+
+    @property
+    def policies(self) -> dict[Policy, tuple[int, float]]:
+        """Gives each policy's quota and the seconds in which it refills."""
+        return {
+            "reads": (self.reads_burst, self.reads_burst / self.reads_per_s),
+            "moves": (self.moves_burst, self.moves_burst / self.moves_per_s),
+            "games": (self.games_per_minute, 60.0),
+            "guests": (self.guests_per_minute, 60.0),
+        }
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    """Whether a request may pass, what is left of the quota, and after how long a refused one may be repeated.
+
+    wait_s of one that passes: until the quota is full again.
+    """
 
     passes: bool
     remaining: int
-    retry_after_s: float
+    wait_s: float
 
 
 class Limit(Protocol):
     """A quota of `quota` requests in `window_s` seconds for each subject; it refills evenly."""
 
     quota: int
-    window_s: int
+    window_s: float
 
-    async def take(self, subject: str) -> Verdict:
-        """Counts one request. Whatever is away, somebody may rather pass than wait."""
+    async def take(self, subject: str, cost: int = 1) -> Verdict:
+        """Counts one request that weighs `cost`. Whatever is away, somebody may rather pass than wait."""
         ...
+
+
+class TooManyGames(Exception):
+    """So many games that the player has opened are not over."""
+
+
+async def refuse_too_many_games(
+    reservations: Reservations, tables: Tables, player_id: str, request: KeyedRequest, at_most: int
+) -> None:
+    """Raises TooManyGames where no other game may be opened; a repeated request may pass.
+
+    Cost: one look at an index; where it finds too many, their games are read too, and those over not found again.
+    """
+    while len(ids := await reservations.unfinished(player_id, at_most)) >= at_most:
+        over = [new_id for new_id in ids if await _is_over(tables, public_id("gam", new_id))]
+        if not over:
+            if await reservations.is_kept(request):
+                return
+            raise TooManyGames
+        await reservations.finish(over)
+
+
+async def _is_over(tables: Tables, game_id: str) -> bool:
+    """Tells whether a game has ended; one that was never opened, or lies in an archive, is over too."""
+    try:
+        hot = await tables.fresh(game_id)
+    except GameNotFound:
+        return True
+    return hot.game.status in ("finished", "cancelled")
 
 
 class MemoryLimit:
     """A Limit of one process."""
 
-    def __init__(self, *, quota: int, window_s: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, quota: int, window_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.quota = quota
         self.window_s = window_s
         self._clock = clock
         self._full_at: dict[str, float] = {}
 
-    async def take(self, subject: str) -> Verdict:
+    async def take(self, subject: str, cost: int = 1) -> Verdict:
         """Counts one request; kept is the moment at which the subject's quota will be full again."""
         now = self._clock()
         each_s = self.window_s / self.quota
-        full_at = max(now, self._full_at.get(subject, now)) + each_s
-        left_s = now + self.window_s - full_at + 1e-6  # parts of a second do not add up to a whole one exactly
-        if left_s < 0:
-            return Verdict(passes=False, remaining=0, retry_after_s=-left_s)
+        before = max(now, self._full_at.get(subject, now))
+        full_at = before + min(cost, self.quota) * each_s
+        end = now + self.window_s + 1e-6  # parts of a second do not add up to a whole one exactly
+        if full_at > end:
+            return Verdict(passes=False, remaining=int((end - before) / each_s), wait_s=full_at - end)
         self._full_at[subject] = full_at
-        return Verdict(passes=True, remaining=int(left_s / each_s), retry_after_s=full_at - now)
+        return Verdict(passes=True, remaining=int((end - full_at) / each_s), wait_s=full_at - now)

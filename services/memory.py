@@ -9,19 +9,24 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from services.ids import new_uuid, public_id
 from services.invites import Invite, NewInvite
 from services.lobby import GameFilter, Page, is_wanted
 from services.ports import (
+    OPENING,
     Append,
     DueWork,
     FeedEntry,
     KeyedRequest,
     KeyUsed,
+    NewToken,
     Principal,
     Receipt,
     Recorded,
+    Token,
     Unavailable,
     VersionConflict,
     WorkKind,
@@ -112,32 +117,76 @@ class MemorySecrets:
         return self.seeds[game_id]
 
 
-class MemoryAccounts:
-    """Accounts in two dicts; `revoke` is here for tests."""
+class KeptToken(Struct):
+    """A row of the table of tokens."""
 
-    def __init__(self) -> None:
+    player_id: str
+    token: Token
+    is_revoked: bool = False
+
+
+class MemoryAccounts:
+    """Accounts in two dicts, tokens by their hashes."""
+
+    def __init__(self, now: Clock = utc_now) -> None:
+        self.now = now
         self.players: dict[str, str] = {}
-        self.tokens: dict[bytes, tuple[str, tuple[str, ...]]] = {}
+        self.kept: dict[bytes, KeptToken] = {}
 
     async def add_guest(self, player_id: str, name: str, token_hash: bytes, scopes: Sequence[str]) -> None:
         self.players[player_id] = name
-        self.tokens[token_hash] = (player_id, tuple(scopes))
+        token = Token(public_id("tok", new_uuid()), "", tuple(scopes), self.now(), None)
+        self.kept[token_hash] = KeptToken(player_id, token)
 
     async def principal(self, token_hash: bytes) -> Principal | None:
-        if token_hash not in self.tokens:
+        kept = self.kept.get(token_hash)
+        if kept is None or not self._lives(kept):
             return None
-        player_id, scopes = self.tokens[token_hash]
-        return Principal(player_id, self.players[player_id], scopes)
+        token = kept.token
+        return Principal(kept.player_id, self.players[kept.player_id], token.scopes, token.token_id, token.expires_at)
 
     async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
         return {player: self.players[player] for player in player_ids if player in self.players}
 
+    async def rename(self, player_id: str, name: str) -> bool:
+        if player_id not in self.players:
+            return False
+        self.players[player_id] = name
+        return True
+
     async def forget(self, player_id: str) -> None:
         self.players.pop(player_id, None)
-        self.tokens = {token: whose for token, whose in self.tokens.items() if whose[0] != player_id}
+        self.kept = {token: kept for token, kept in self.kept.items() if kept.player_id != player_id}
 
-    def revoke(self, token_hash: bytes) -> None:
-        del self.tokens[token_hash]
+    async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
+        if player_id not in self.players or len(await self.tokens(player_id)) >= at_most:
+            return None
+        self.kept = {
+            token: kept for token, kept in self.kept.items() if kept.player_id != player_id or self._lives(kept)
+        }
+        ends = [new.expires_at] if new.expires_at else []
+        ends += [self.now() + timedelta(seconds=new.valid_s)] if new.valid_s else []
+        token = Token(new.token_id, new.label, new.scopes, self.now(), min(ends, default=None))
+        self.kept[token_hash] = KeptToken(player_id, token)
+        return token
+
+    async def tokens(self, player_id: str) -> list[Token]:
+        own = [kept.token for kept in self.kept.values() if kept.player_id == player_id and self._lives(kept)]
+        return sorted(own, key=lambda token: (token.created_at, token.token_id))
+
+    async def revoke(self, player_id: str, token_id: str) -> bool:
+        own = [kept for kept in self.kept.values() if (kept.player_id, kept.token.token_id) == (player_id, token_id)]
+        for kept in own:
+            kept.is_revoked = True
+        return bool(own)
+
+    async def living(self, token_ids: Sequence[str]) -> set[str]:
+        living = {kept.token.token_id for kept in self.kept.values() if self._lives(kept)}
+        return living.intersection(token_ids)
+
+    def _lives(self, kept: KeptToken) -> bool:
+        expires_at = kept.token.expires_at
+        return not kept.is_revoked and (expires_at is None or expires_at > self.now())
 
 
 class MemoryLobby:
@@ -180,10 +229,25 @@ class MemoryReservations:
 
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str, str], tuple[UUID, bytes]] = {}
+        self.over: set[UUID] = set()
 
     async def reserve(self, request: KeyedRequest, new_id: UUID) -> tuple[UUID, bytes]:
         place = (request.principal, request.operation, request.key)
         return self.kept.setdefault(place, (new_id, request.fingerprint))
+
+    async def is_kept(self, request: KeyedRequest) -> bool:
+        return (request.principal, request.operation, request.key) in self.kept
+
+    async def unfinished(self, player_id: str, limit: int) -> list[UUID]:
+        games = [
+            new_id
+            for (principal, operation, _), (new_id, _) in self.kept.items()
+            if principal == player_id and operation in OPENING and new_id not in self.over
+        ]
+        return games[:limit]
+
+    async def finish(self, new_ids: Sequence[UUID]) -> None:
+        self.over.update(new_ids)
 
 
 class MemoryInvites:

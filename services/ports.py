@@ -138,11 +138,33 @@ class Secrets(Protocol):
 
 
 class Principal(Struct, frozen=True):
-    """Who a token speaks for, and what it may do."""
+    """Who is calling, and with which token. expires_at: after which the token speaks for nobody."""
 
     player_id: str
     name: str
     scopes: tuple[str, ...]
+    token_id: str = ""
+    expires_at: datetime | None = None
+
+
+class Token(Struct, frozen=True):
+    """A token as its player may see it again: everything but itself. label: what the player calls it."""
+
+    token_id: str
+    label: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None
+
+
+class NewToken(Struct, frozen=True):
+    """A token to be kept. valid_s: seconds until it expires; it never lives longer than `expires_at`."""
+
+    token_id: str
+    label: str
+    scopes: tuple[str, ...]
+    valid_s: int | None = None
+    expires_at: datetime | None = None
 
 
 class Accounts(Protocol):
@@ -160,9 +182,33 @@ class Accounts(Protocol):
         """Gives the present names of those players that are known."""
         ...
 
+    async def rename(self, player_id: str, name: str) -> bool:
+        """Gives a player another name; False where there is none such."""
+        ...
+
     async def forget(self, player_id: str) -> None:
         """Removes a player with name and tokens; an unknown one is forgotten already."""
         ...
+
+    async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
+        """Adds a token to a known player, and clears away dead ones; None where `at_most` live already."""
+        ...
+
+    async def tokens(self, player_id: str) -> list[Token]:
+        """Lists a player's living tokens, the oldest first."""
+        ...
+
+    async def revoke(self, player_id: str, token_id: str) -> bool:
+        """Ends a token; False where the player has none such. Doing it again changes nothing."""
+        ...
+
+    async def living(self, token_ids: Sequence[str]) -> set[str]:
+        """Gives those of the tokens that are known, not revoked and not expired."""
+        ...
+
+
+OPENING = ("createGame", "rematch")
+"""The operations whose reserved ids are those of games."""
 
 
 class Reservations(Protocol):
@@ -170,6 +216,18 @@ class Reservations(Protocol):
 
     async def reserve(self, request: KeyedRequest, new_id: UUID) -> tuple[UUID, bytes]:
         """Keeps the id for this key unless there is one already; gives the id and fingerprint that are kept."""
+        ...
+
+    async def is_kept(self, request: KeyedRequest) -> bool:
+        """Tells whether there is an id for this key."""
+        ...
+
+    async def unfinished(self, player_id: str, limit: int) -> list[UUID]:
+        """Lists up to `limit` ids of games that the player has opened and that were not said to be over."""
+        ...
+
+    async def finish(self, new_ids: Sequence[UUID]) -> None:
+        """Keeps that these games are over, or were never opened."""
         ...
 
 

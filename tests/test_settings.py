@@ -62,6 +62,7 @@ def test_an_empty_variable_counts_as_absent() -> None:
         ("SHANGHAI_BUS_SHARDS", "0"),
         ("SHANGHAI_BUS_MAXLEN", "99"),
         ("SHANGHAI_GUESTS_PER_MINUTE", "-1"),
+        ("SHANGHAI_READS_PER_S", "0"),
         ("SHANGHAI_WORKER_CONCURRENCY", "1.5"),
     ],
 )

@@ -1,12 +1,14 @@
 """Players and their tokens, and the ids reserved for keyed requests, on Postgres."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from infra.postgres.database import Database
 from infra.sql import statements
+from services.identity import Guest, Scope, create_guest
 from services.ids import public_id, uuid_of
-from services.ports import KeyedRequest, Principal
+from services.ports import KeyedRequest, NewToken, Principal, Token
 
 _SQL = statements("accounts")
 
@@ -21,12 +23,10 @@ class PostgresAccounts:
         await self._database.run(_SQL["add_guest"], uuid_of("ply", player_id), name, token_hash, list(scopes))
 
     async def principal(self, token_hash: bytes) -> Principal | None:
-        rows = await self._database.fetch(_SQL["principal"], token_hash)
-        return (
-            Principal(public_id("ply", rows[0]["player_id"]), rows[0]["name"], tuple(rows[0]["scopes"]))
-            if rows
-            else None
-        )
+        for row in await self._database.fetch(_SQL["principal"], token_hash):
+            player_id, token_id = public_id("ply", row["player_id"]), public_id("tok", row["token_id"])
+            return Principal(player_id, row["name"], tuple(row["scopes"]), token_id, row["expires_at"])
+        return None
 
     async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
         players = [uuid for player_id in player_ids if (uuid := uuid_of("ply", player_id))]
@@ -35,6 +35,26 @@ class PostgresAccounts:
 
     async def forget(self, player_id: str) -> None:
         await self._database.fetch(_SQL["forget"], uuid_of("ply", player_id))
+
+    async def rename(self, player_id: str, name: str) -> bool:
+        return bool(await self._database.fetch(_SQL["rename"], uuid_of("ply", player_id), name))
+
+    async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
+        token_id, scopes = uuid_of("tok", new.token_id), list(new.scopes)
+        what = (token_hash, token_id, new.label, scopes, new.valid_s, new.expires_at, at_most)
+        rows = await self._database.run(_SQL["add_token"], uuid_of("ply", player_id), *what)
+        return _token(rows[0]) if rows else None
+
+    async def tokens(self, player_id: str) -> list[Token]:
+        return [_token(row) for row in await self._database.fetch(_SQL["tokens"], uuid_of("ply", player_id))]
+
+    async def revoke(self, player_id: str, token_id: str) -> bool:
+        return bool(await self._database.fetch(_SQL["revoke"], uuid_of("ply", player_id), uuid_of("tok", token_id)))
+
+    async def living(self, token_ids: Sequence[str]) -> set[str]:
+        tokens = [uuid for token_id in token_ids if (uuid := uuid_of("tok", token_id))]
+        rows = await self._database.fetch(_SQL["living"], tokens)
+        return {public_id("tok", row["token_id"]) for row in rows}
 
 
 class PostgresReservations:
@@ -48,3 +68,28 @@ class PostgresReservations:
         rows = await self._database.fetch(_SQL["reserve"], *place, request.fingerprint, new_id)
         [kept] = rows or await self._database.fetch(_SQL["reserved"], *place)
         return kept["new_id"], kept["fingerprint"]
+
+    async def is_kept(self, request: KeyedRequest) -> bool:
+        place = (request.principal, request.operation, request.key)
+        return bool(await self._database.fetch(_SQL["reserved"], *place))
+
+    async def unfinished(self, player_id: str, limit: int) -> list[UUID]:
+        return [row["new_id"] for row in await self._database.fetch(_SQL["unfinished"], player_id, limit)]
+
+    async def finish(self, new_ids: Sequence[UUID]) -> None:
+        await self._database.fetch(_SQL["finish"], new_ids)
+
+
+async def new_player(url: str, name: str, scopes: Sequence[Scope]) -> Guest:
+    """Adds a player with a token of these scopes. Errors: Unavailable."""
+    database = Database(url, size=1, name="shanghai token")
+    try:
+        return await create_guest(PostgresAccounts(database), name, scopes)
+    finally:
+        await database.close()
+
+
+def _token(row: Any) -> Token:
+    return Token(
+        public_id("tok", row["token_id"]), row["label"], tuple(row["scopes"]), row["created_at"], row["expires_at"]
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from domain.presets import preset_names
 from services.ports import Overloaded, Unavailable
-from tests.api.world import DAVIS, Player, World, asked, dealt_game, in_turn
+from tests.api.world import DAVIS, Player, World, asked, dealt_game, in_turn, with_token
 
 PROBLEM = {
     "type", "title", "status", "code", "detail", "instance", "request_id", "reason", "errors", "current_version",
@@ -70,10 +70,7 @@ async def test_without_a_known_token_nobody_is_let_in(stranger: Player, authoriz
 
 
 async def test_a_token_without_the_scope_does_not_reach_the_game(world: World, anna: Player) -> None:
-    for token_hash, (player_id, _) in list(world.accounts.tokens.items()):
-        if player_id == anna.player_id:
-            world.accounts.tokens[token_hash] = (player_id, ("watch",))
-    world.house.callers.forget()
+    anna = await with_token(anna, "watch")
     assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key="k"), 403, "insufficient_scope")
     assert (await anna.call("GET", "/v1/games")).status_code == 200
 

@@ -1,15 +1,19 @@
-"""How many guests one address may make."""
+"""How often one may ask: per token and per address, and what is said about it."""
+
+from contextlib import AsyncExitStack, aclosing
 
 import pytest
+from msgspec.structs import replace
 
 from api.limits import neighbourhood
 from services.limits import MemoryLimit
 from tests.api.test_errors import assert_problem
-from tests.api.world import new_world, players
+from tests.api.test_streams import close, guest, messages
+from tests.api.world import AMPLE, DAVIS, dealt_game, new_world, players, serving, with_token
 
 
 async def test_an_address_makes_so_many_guests_and_is_told_when_to_come_back() -> None:
-    world = new_world(guests=3)
+    world = new_world(quotas=replace(AMPLE, guests_per_minute=3))
     async with players(world, "") as [stranger]:
         left = []
         for _ in range(3):
@@ -22,6 +26,94 @@ async def test_an_address_makes_so_many_guests_and_is_told_when_to_come_back() -
         assert_problem(refused, 429, "rate_limited")
         assert 1 <= int(refused.headers["retry-after"]) <= 20
     assert len(world.accounts.players) == 3
+
+
+async def test_a_token_may_read_and_change_so_often_and_another_one_is_counted_apart() -> None:
+    world = new_world(quotas=replace(AMPLE, reads_per_s=1, reads_burst=5, moves_per_s=1, moves_burst=2))
+    async with players(world, "Anna", "Boris") as [anna, boris]:
+        answers = [await anna.call("GET", "/v1/me") for _ in range(6)]
+        assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+        assert answers[0].headers["ratelimit-policy"] == '"reads";q=5;w=5'
+        assert answers[5].headers["retry-after"] == "1"
+        assert answers[5].headers["ratelimit"] == '"reads";r=0;t=1'
+        assert (await boris.call("GET", "/v1/me")).status_code == 200
+        renamed = [await anna.call("PATCH", "/v1/me", {"name": "Anna"}) for _ in range(3)]
+        assert [answer.status_code for answer in renamed] == [200, 200, 429]
+        assert (await anna.call("GET", "/v1/meta")).status_code == 200
+
+
+async def test_what_remains_is_said_with_a_refusal_too() -> None:
+    async with players(new_world(quotas=replace(AMPLE, reads_burst=50, reads_per_s=1)), "Anna") as [anna]:
+        missing = await anna.call("GET", f"/v1/games/gam_{'0' * 26}")
+        assert_problem(missing, 404, "game_not_found")
+        assert missing.headers["ratelimit"].startswith('"reads";r=49;')
+
+
+async def test_what_costs_more_counts_more() -> None:
+    world = new_world(quotas=replace(AMPLE, reads_per_s=1, reads_burst=100))
+    async with players(world, "Anna", "Boris") as [anna, boris]:
+        game_id = await dealt_game(world, anna, boris)
+        move = {"decision_id": "draw-1-0", "move": {"kind": "draw_stock"}}
+
+        async def cost(method: str, path: str, body: object = None) -> int:
+            left = [
+                int((await anna.call(*request)).headers["ratelimit"].split(";")[1][2:])
+                for request in (("GET", "/v1/me"), (method, path, body))
+            ]
+            return left[0] - left[1]
+
+        game = f"/v1/games/{game_id}"
+        assert await cost("GET", f"{game}/view") == 1
+        assert await cost("GET", f"{game}/view?at_version=3") == 10
+        assert await cost("GET", f"{game}/export") == 10
+        assert await cost("GET", f"{game}/hint") == 10
+        assert await cost("POST", f"{game}/moves/validate", move) == 10
+        assert await cost("GET", f"{game}/rounds/1/fairness") == 10
+        assert await cost("GET", f"{game}/replay") == 10
+
+
+async def test_a_player_has_so_many_unfinished_games() -> None:
+    world = new_world(quotas=replace(AMPLE, games_unfinished=2))
+    async with players(world, "Anna", "Boris") as [anna, boris]:
+        first = await anna.open_game()
+        second = await anna.sent("POST", "/v1/games", DAVIS, idempotency_key="second")
+        assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key="third"), 409, "too_many_games")
+        again = await anna.call("POST", "/v1/games", DAVIS, idempotency_key="second")
+        assert (again.status_code, again.json()) == (201, second)
+        await boris.open_game()
+        await with_token(anna, "play", "watch")
+        assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key="third"), 409, "too_many_games")
+        await anna.sent("POST", f"/v1/games/{first['game_id']}/cancel")
+        await anna.sent("POST", "/v1/games", DAVIS, idempotency_key="third")
+        assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key="fourth"), 409, "too_many_games")
+
+
+@pytest.mark.parametrize("changed", [{"streams_per_token": 2}, {"streams_per_address": 2}])
+async def test_a_token_and_an_address_have_so_many_streams(changed: dict[str, int]) -> None:
+    world = new_world(quotas=replace(AMPLE, **changed))
+    async with serving(world) as (_, base_url):
+        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+        path = f"/v1/games/{await dealt_game(world, anna, boris)}/stream"
+        async with AsyncExitStack() as opened:
+            streams = [await opened.enter_async_context(aclosing(messages(anna.http, path))) for _ in range(2)]
+            for stream in streams:
+                assert (await anext(stream))[0] == "hello"
+            refused = await anna.call("GET", path)
+            assert_problem(refused, 429, "too_many_streams")
+            assert refused.headers["retry-after"] == "5"
+            if "streams_per_address" in changed:
+                assert_problem(await boris.call("GET", path), 429, "too_many_streams")
+            assert world.house.streams.count == 2
+        async with aclosing(messages(boris.http, path)) as stream:
+            assert (await anext(stream))[0] == "hello"
+        await close(anna, boris)
+
+
+async def test_the_limits_are_listed() -> None:
+    async with players(new_world(quotas=replace(AMPLE, moves_per_s=7)), "") as [stranger]:
+        limits = (await stranger.sent("GET", "/v1/meta"))["limits"]
+    assert limits["moves_per_s"] == 7
+    assert set(limits) == set(AMPLE.__struct_encode_fields__)
 
 
 async def test_a_quota_refills_evenly() -> None:

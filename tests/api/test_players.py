@@ -12,7 +12,7 @@ from tests.api.test_errors import assert_problem
 from tests.api.test_nonces import ANNAS, events, look_after, reveal, started_game
 from tests.api.test_shapes import TIME
 from tests.api.test_streams import close, guest, messages
-from tests.api.world import Player, World, dealt_game, in_turn, serving
+from tests.api.world import Player, World, dealt_game, in_turn, serving, with_token
 
 
 async def test_a_page_shows_a_player(world: World, anna: Player, boris: Player) -> None:
@@ -80,8 +80,7 @@ async def test_a_name_is_shown_of_somebody_who_sits_there_no_more(world: World, 
 
 
 async def test_a_watching_token_cannot_delete_its_player(world: World, anna: Player) -> None:
-    world.accounts.tokens = {token: (player, ("watch",)) for token, (player, _) in world.accounts.tokens.items()}
-    world.house.callers.forget()
+    anna = await with_token(anna, "watch")
     assert_problem(await anna.call("DELETE", "/v1/me"), 403, "insufficient_scope")
     assert (await anna.sent("GET", "/v1/me"))["name"] == "Anna"
 
@@ -98,7 +97,7 @@ async def test_the_streams_of_a_forgotten_player_end(world: World, is_elsewhere:
             assert (await anext(annas))[0] == (await anext(borises))[0] == "hello"
             if is_elsewhere:
                 await world.accounts.forget(boris.player_id)
-                await world.house.streams.dismiss_deleted(world.accounts)
+                await world.house.streams.dismiss_revoked(world.accounts)
             else:
                 assert (await boris.call("DELETE", "/v1/me")).status_code == 204
             async with asyncio.timeout(10):

@@ -17,7 +17,7 @@ from api.server import Server
 from api.streams import SLOW_S, Streams
 from services.feed import Feed
 from services.lag import Lag
-from services.limits import MemoryLimit
+from services.limits import MemoryLimit, Quotas
 from services.memory import (
     MemoryAccounts,
     MemoryBus,
@@ -60,7 +60,22 @@ class World:
         return self.log.now()
 
 
-def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float = SLOW_S, lag_s: float = 0.0) -> World:
+AMPLE = Quotas(
+    reads_per_s=100_000,
+    reads_burst=100_000,
+    moves_per_s=100_000,
+    moves_burst=100_000,
+    games_per_minute=100_000,
+    games_unfinished=100_000,
+    guests_per_minute=1_000,
+    streams_per_token=1_000,
+    streams_per_address=1_000,
+)
+
+
+def new_world(
+    *, quotas: Quotas = AMPLE, heartbeat_s: float = 15.0, slow_s: float = SLOW_S, lag_s: float = 0.0
+) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     tables = Tables(log, now=lambda: log.now())  # noqa: PLW0108  tests give the log another clock
@@ -85,10 +100,15 @@ def new_world(*, guests: int = 1_000, heartbeat_s: float = 15.0, slow_s: float =
         invites=MemoryInvites(log.now),
         lobby=MemoryLobby(log),
         feed=Feed(log, offer),
-        guests=MemoryLimit(quota=guests, window_s=60),
+        quotas=quotas,
+        limits={
+            policy: MemoryLimit(quota=quota, window_s=window_s) for policy, (quota, window_s) in quotas.policies.items()
+        },
         processes=processes,
         relay_lag=relay_lag,
-        streams=Streams(heartbeat_s, slow_s),
+        streams=Streams(
+            heartbeat_s, slow_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address
+        ),
     )
     return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)
 
@@ -147,6 +167,13 @@ class Player:
         assert response.status_code == 201, response.text
         answer: Json = response.json()
         return answer
+
+
+async def with_token(player: Player, *scopes: str, **wishes: Any) -> Player:
+    """Has a player make a token with these scopes; from now on they use it."""
+    made = await player.sent("POST", "/v1/me/tokens", {"scopes": scopes, **wishes})
+    player.http.headers["authorization"] = f"Bearer {made['token']}"
+    return player
 
 
 @asynccontextmanager

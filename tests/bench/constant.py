@@ -30,7 +30,7 @@ def main() -> None:
 
 async def serve() -> None:
     """Serves on a free port, with players kept in memory."""
-    world = new_world(guests=1_000_000)
+    world = new_world()
     with free_listener() as listener:
         listener.listen()
         sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}\n")

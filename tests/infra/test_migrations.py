@@ -25,6 +25,7 @@ FILES = [
     "0004_archive.sql",
     "0005_append_types.sql",
     "0006_invites.sql",
+    "0007_tokens.sql",
 ]
 
 _numbers = itertools.count(1)
