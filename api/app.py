@@ -74,7 +74,8 @@ async def _dismiss_revoked(house: House) -> None:
     while True:
         await asyncio.sleep(CALLERS_KNOWN_S)
         with contextlib.suppress(Unavailable):
-            await house.streams.dismiss_revoked(house.accounts)
+            if await house.streams.dismiss_revoked(house.accounts):
+                house.callers.forget()  # or such a client would come back at once
 
 
 @asynccontextmanager

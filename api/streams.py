@@ -149,11 +149,12 @@ class Streams:
         """Tells whether a stream has to say goodbye because of its token."""
         return news in self._dismissed
 
-    async def dismiss_revoked(self, accounts: Accounts) -> None:
-        """Looks for tokens that were revoked, deleted or have expired, wherever that was done."""
+    async def dismiss_revoked(self, accounts: Accounts) -> bool:
+        """Looks for tokens that speak for nobody any more, wherever they were ended; tells whether there were some."""
         watching = {caller.token_id for caller in self._open.values()}
-        if watching:
-            self.dismiss(watching - await accounts.living(sorted(watching)))
+        over = watching - await accounts.living(sorted(watching)) if watching else watching
+        self.dismiss(over)
+        return bool(over)
 
     def drain(self) -> None:
         """Lets every stream say goodbye; called in the event loop."""

@@ -1,0 +1,62 @@
+"""Tokens on the real engines: the operator's first one, and what becomes of one that is revoked somewhere else."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from infra.postgres.accounts import PostgresAccounts
+from infra.postgres.database import Database
+from tests.e2e.client import Client
+from tests.e2e.conftest import Server
+
+ROOT = Path(__file__).parents[2]
+
+
+def shanghai_token(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "infra.cli", "token", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=30, check=False)
+
+
+def test_the_first_token_of_an_operator_comes_from_the_command_line(server: Server, anna: Client) -> None:
+    made = shanghai_token("--scope", "operate", "--scope", "watch", "--name", "Olga", "--data", str(server.data))
+    assert made.returncode == 0, made.stderr
+    [token] = made.stdout.split()
+    me = httpx.get(f"{server.base_url}/v1/me", headers={"authorization": f"Bearer {token}"})
+    assert (me.json()["name"], me.json()["scopes"]) == ("Olga", ["watch", "operate"])
+    assert me.headers["ratelimit-policy"].startswith('"reads";q=20000;')
+    assert anna.call("POST", "/v1/me/tokens", {"scopes": ["operate"]}).status_code == httpx.codes.FORBIDDEN
+
+
+def test_a_database_that_is_away_is_one_line(tmp_path: Path) -> None:
+    made = shanghai_token("--scope", "operate", "--data", str(tmp_path))
+    assert (made.returncode, made.stdout) == (1, "")
+    assert made.stderr.startswith("shanghai: cannot reach the database")
+
+
+def test_a_token_that_is_revoked_elsewhere_ends_within_five_seconds(server: Server, anna: Client) -> None:
+    made = anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})
+    game_id = anna.open_game("davis", "you", "open", pace={"turn_s": 3600})
+    device = Client(server.base_url, "Device")
+    device.http.headers["authorization"] = f"Bearer {made['token']}"
+    with anna.stream(game_id) as own, device.stream(game_id) as told:
+        assert next(own)[0] == next(told)[0] == "hello"
+        assert asyncio.run(revoked(server, anna.player_id, made["token_id"]))
+        begun = time.monotonic()
+        assert list(told)[-1] == ("bye", {"reason": "unauthenticated", "retry_ms": 1000})
+        assert time.monotonic() - begun < 5
+        assert device.call("GET", "/v1/me").status_code == httpx.codes.UNAUTHORIZED
+        assert next(own)[0] == "game_opened"
+    device.close()
+
+
+async def revoked(server: Server, player_id: str, token_id: str) -> bool:
+    """Revokes a token as another process does."""
+    database = Database(f"postgresql://postgres@/postgres?host={(server.data / 'run').resolve()}", size=1, name="test")
+    try:
+        return await PostgresAccounts(database).revoke(player_id, token_id)
+    finally:
+        await database.close()
