@@ -109,7 +109,12 @@ async def main(folder: Path) -> None:
     data = folder / "disk/postgres"
     server = start_postgres(data, folder, settings=WAL)
     await migrate(server.url)
-    variables = {"DATABASE_URL": server.url, "REDIS_URL": "unix:///nowhere", "SECRET_KEY": "00" * 32}
+    variables = {
+        "DATABASE_URL": server.url,
+        "REDIS_URL": "unix:///nowhere",
+        "SECRET_KEY": "00" * 32,
+        "GAMES_UNFINISHED": str(GAMES + 1),
+    }
     settings = read_settings({f"SHANGHAI_{name}": value for name, value in variables.items()})
     async with served(settings) as anna:
         games = [await anna.sent("POST", "/v1/games", {"ruleset": "davis", "seats": SEATS}) for _ in range(GAMES)]
