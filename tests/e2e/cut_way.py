@@ -28,12 +28,14 @@ class CutWay:
         server, to_server = await asyncio.open_connection(self._server.hostname, self._server.port)
         forth = asyncio.create_task(_pass_on(client, to_server, None))
         back = asyncio.create_task(_pass_on(server, to_client, self._random.randint(*self._bounds)))
-        await asyncio.wait((forth, back), return_when=asyncio.FIRST_COMPLETED)
-        self.cuts += back.done() and back.result()
-        for task in (forth, back):
-            task.cancel()
-        for writer in (to_client, to_server):
-            writer.transport.abort()
+        try:
+            await asyncio.wait((forth, back), return_when=asyncio.FIRST_COMPLETED)
+            self.cuts += back.done() and back.result()
+        finally:
+            for task in (forth, back):
+                task.cancel()
+            for writer in (to_client, to_server):
+                writer.transport.abort()
 
 
 async def _pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter, at_most: int | None) -> bool:
@@ -62,7 +64,14 @@ def cut_way(base_url: str, *, seed: int, least: int, most: int) -> Iterator[CutW
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         listener.close()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
+        loop.run_until_complete(_end_all())
         loop.close()
+
+
+async def _end_all() -> None:
+    """Ends every connection that is still open."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0.01)  # the sockets are closed by the loop, a round later

@@ -2,13 +2,16 @@
 again: they resume their stream and repeat their moves as a stranger's client would.
 """
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.e2e.client import Client
 from tests.e2e.conftest import Server
 from tests.e2e.cut_way import cut_way
 
@@ -21,6 +24,21 @@ TYPESCRIPT = ROOT / "clients" / "typescript"
 
 def test_the_python_bot_plays_a_whole_game_over_a_connection_that_is_cut(server: Server) -> None:
     played_over_a_cut_way(server, sys.executable, str(EXAMPLES / "python" / "bot.py"))
+
+
+def test_the_python_stream_gives_every_version_once_and_in_order(
+    server: Server, anna: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES / "python"))
+    follow = importlib.import_module("stream").follow
+    game_id = anna.open_game("davis", "normal", "easy", "normal")
+    with (
+        cut_way(server.base_url, seed=5, least=20_000, most=200_000) as way,
+        httpx.Client(base_url=way.url, headers=anna.http.headers) as http,
+    ):
+        told = [data["version"] for _, data in follow(http, game_id) if "occurred_at" in data]
+    assert way.cuts >= 2
+    assert told == list(range(1, anna.view(game_id)["version"] + 1))
 
 
 @pytest.mark.node
