@@ -36,9 +36,13 @@ def test_the_python_stream_gives_every_version_once_and_in_order(
         cut_way(server.base_url, seed=5, least=20_000, most=200_000) as way,
         httpx.Client(base_url=way.url, headers=anna.http.headers) as http,
     ):
-        told = [data["version"] for _, data in follow(http, game_id) if "occurred_at" in data]
+        told: list[int] = []
+        for _, data in follow(http, game_id):
+            if "occurred_at" in data:
+                told.append(data["version"])
+                assert told[-1] == len(told)
     assert way.cuts >= 2
-    assert told == list(range(1, anna.view(game_id)["version"] + 1))
+    assert told[-1] == anna.view(game_id)["version"]
 
 
 @pytest.mark.node
