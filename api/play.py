@@ -25,11 +25,12 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
         if wanted > hot.version:
             raise invalid("query", "at_version", "beyond_head", f"The game is at version {hot.version}.")
         hot = _as_it_was(hot, wanted)
-    tag = etag(hot.version)
-    if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
+    version = hot.version
+    tag = etag(version)
+    if version in (versions_of(header(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
-    return Answer(render_view(hot, seat, names), {"etag": tag})
+    return Answer(render_view(_as_it_was(hot, version), seat, names), {"etag": tag})
 
 
 async def get_decisions(house: House, call: Call[NoQuery, None]) -> Answer[DecisionList]:

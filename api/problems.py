@@ -13,7 +13,7 @@ from api.reasons import REASONS
 from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
-from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame
+from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame, RefusedUnseen
 from services.identity import ScopeNotOwned, TooManyTokens
 from services.invites import GameFull, InviteExpired, InviteNotFound
 from services.limits import TooManyGames
@@ -188,6 +188,8 @@ def failure_of(error: Exception) -> Failed:
             return Failed("illegal_move", REASONS[reason], reason=reason, readings=readings)
         case Refused(broken=broken):
             return Failed(REFUSALS[type(broken)])
+        case RefusedUnseen(refusal=refusal):
+            return failure_of(refusal)
         case FaultyRuleset(faults=faults):
             errors = tuple(FieldError("body", fault.path, fault.code, fault.detail) for fault in faults)
             return Failed("invalid_request", errors[0].detail, errors=errors)

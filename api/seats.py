@@ -9,8 +9,9 @@ from api.paths import game_id_of, seat_of
 from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
-from services.games import open_game
+from services.games import as_listed, open_game
 from services.limits import refuse_too_many_games
+from services.ports import Principal
 from services.rendering import GameBody, names_at, render_game, timestamp
 
 
@@ -99,14 +100,14 @@ async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -
     made = await invites.invite(
         house.tables, house.reservations, house.invites, call.caller, game_id, wanted, call.request
     )
-    answer = await _shown_invite(house, call.caller.player_id, made)
+    answer = await _shown_invite(house, call.caller, made)
     return Answer(answer, {"location": f"/v1/invites/{made.code}"})
 
 
 async def get_invite(house: House, call: Call[NoQuery, None]) -> Answer[InviteBody]:
     """Shows an invite and its game to whoever has the code."""
-    found, _ = await invites.invited(house.tables, house.invites, call.path["code"])
-    return Answer(await _shown_invite(house, call.caller.player_id, found))
+    found = await invites.invited(house.invites, call.path["code"])
+    return Answer(await _shown_invite(house, call.caller, found))
 
 
 async def accept_invite(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
@@ -115,14 +116,15 @@ async def accept_invite(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> An
     return await shown(house, call.caller, hot, outcome)
 
 
-async def _shown_invite(house: House, player_id: str, found: invites.Invite) -> InviteBody:
-    hot = await house.tables.fresh(found.game_id)
-    names = await names_at(house.accounts, [hot.game])
+async def _shown_invite(house: House, caller: Principal, found: invites.Invite) -> InviteBody:
+    hot = as_listed(house.tables, await house.tables.fresh(found.game_id), caller)
+    game = hot.game
+    names = await names_at(house.accounts, [game])
     return InviteBody(
         code=found.code,
         game_id=found.game_id,
         seat=found.seat,
         is_hand=found.is_hand,
         expires_at=timestamp(found.expires_at),
-        game=render_game(hot, hot.game, player_id, names),
+        game=render_game(hot, game, caller.player_id, names),
     )

@@ -223,7 +223,7 @@ def _warn_turn(game: Game, clock_at: int) -> Unfolding:
     if round_ is None or not open_decisions(game) or round_.clock_at != clock_at or round_.is_warned:
         raise Refused(Outdated())
     table = Unfolding(game)
-    table.add(e.TurnWarned(round_.turn))
+    table.add(e.TurnWarned(round_.turn if round_.now.offered is None else round_.now.offered))
     return table
 
 

@@ -34,8 +34,9 @@ from domain.state import Game
 from domain.view import view_for
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
+from services.projections import ListedGame
 from services.rendering import seat_held_by
-from services.tables import Denied, Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Tables
+from services.tables import Denied, Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Plan, Tables
 
 
 class NotSeated(Denied):
@@ -52,6 +53,14 @@ class NotYourGame(Denied):
 
 class HintsForbidden(Denied):
     """This game is played without hints."""
+
+
+class RefusedUnseen(Denied):
+    """A refusal of a request by somebody who sees the game late: at which version it was must not be told."""
+
+    def __init__(self, refusal: Refused | OtherVersion) -> None:
+        super().__init__()
+        self.refusal = refusal
 
 
 class Hint(Struct, frozen=True):
@@ -129,10 +138,9 @@ async def take_seat(
     command = TakeSeat(seat, principal.player_id, nonce_commitment)
 
     def plan(draft: Draft) -> None:
-        refuse_unknown(draft.game, principal)
         draft.carry_out(command, "player", new_uuid())
 
-    await tables.carry_out(game_id, plan)
+    await tables.carry_out(game_id, asked_by(principal, plan))
     return tables.in_memory(game_id)
 
 
@@ -143,14 +151,13 @@ async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat:
     """
 
     def plan(draft: Draft) -> None:
-        refuse_unknown(draft.game, principal)
         if not 0 <= seat < len(draft.game.seats):
             raise Refused(SeatNotFound(seat))
         if own_seat(draft.game, principal) != seat:
             raise NotYourDecision
         draft.carry_out(RevealNonce(seat, nonce), "player", new_uuid())
 
-    await tables.carry_out(game_id, plan)
+    await tables.carry_out(game_id, asked_by(principal, plan))
     return tables.in_memory(game_id)
 
 
@@ -165,13 +172,12 @@ async def start_game(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        refuse_unknown(draft.game, principal)
         if draft.game.opened_by != principal.player_id:
             raise NotYourGame
         refuse_other_version(draft, made_for)
         draft.carry_out(StartGame(), "player", command_id)
 
-    outcome = await tables.carry_out(game_id, plan, request)
+    outcome = await tables.carry_out(game_id, asked_by(principal, plan), request)
     return tables.in_memory(game_id), outcome
 
 
@@ -191,16 +197,16 @@ async def make_move(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        refuse_unknown(draft.game, principal)
         seat = own_seat(draft.game, principal)
         if seat_named(decision_id) not in (None, seat):
             raise NotYourDecision
         refuse_other_version(draft, made_for)
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 
-    outcome = await tables.carry_out(game_id, plan, request)
-    hot = tables.in_memory(game_id)
-    return hot, own_seat(hot.game, principal), outcome
+    outcome = await tables.carry_out(game_id, asked_by(principal, plan), request)
+    seat = seat_named(decision_id)  # theirs when it was asked, whoever holds it by now
+    assert seat is not None
+    return tables.in_memory(game_id), seat, outcome
 
 
 async def try_move(tables: Tables, principal: Principal, game_id: str, decision_id: str, move: Move) -> Refused | None:
@@ -229,6 +235,19 @@ async def hints(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot
     view = view_for(hot.game, seat)
     asked = [decision.decision_id for decision in view.decisions]
     return hot, tuple(Hint(each, choose(view, each, hot.game.rules, "normal")) for each in asked)
+
+
+def asked_by(principal: Principal, plan: Plan) -> Plan:
+    """Is the plan of a player: who may not know of the game is told so, who sees it late not how far it is."""
+
+    def asked(draft: Draft) -> None:
+        refuse_unknown(draft.game, principal)
+        try:
+            plan(draft)
+        except (Refused, OtherVersion) as refusal:
+            raise RefusedUnseen(refusal) if sees_late(draft.game, principal) else refusal from None
+
+    return asked
 
 
 def refuse_other_version(draft: Draft, made_for: Versions | None) -> None:
@@ -276,8 +295,14 @@ def as_seen(tables: Tables, hot: Hot, principal: Principal) -> tuple[Hot, int | 
 
 def as_listed(tables: Tables, hot: Hot, principal: Principal) -> Hot:
     """Gives the game of some time ago to who sees it so late, else as it is."""
-    late = hot.game.spectators == "delayed" and seat_held_by(hot.game, principal.player_id) is None
-    return hot.until(tables.now() - timedelta(seconds=hot.game.spectator_delay_s)) if late else hot
+    if not sees_late(hot.game, principal):
+        return hot
+    return hot.until(tables.now() - timedelta(seconds=hot.game.spectator_delay_s))
+
+
+def sees_late(game: Game | ListedGame, principal: Principal) -> bool:
+    """Tells whether the player sees the game as it was some time ago."""
+    return game.spectators == "delayed" and seat_held_by(game, principal.player_id) is None
 
 
 def may_know(game: Game, principal: Principal) -> bool:

@@ -1,6 +1,6 @@
 """Looking back at a game: what a move led to, how the rounds went, whether the luck was fixed beforehand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -50,12 +50,28 @@ class RoundFairness(Struct, frozen=True):
 
 def events_of_move(hot: Hot, viewer: int | None, wanted: str) -> tuple[EventBody, ...]:
     """Gives what a move of the viewer's own seat led to; nothing where there is no such move that they may know of."""
-    found = tuple(render_event(recorded, viewer, {}) for recorded in hot.events if _is(recorded, wanted))
-    return found if any(event.move_id for event in found) and found[0].seat == viewer else ()
+    found = [recorded for recorded in hot.events if recorded.round and move_id(recorded.command_id) == wanted]
+    if not found or found[0].actor != "player" or _seat_of_move(hot, found) != viewer:
+        return ()
+    return tuple(render_event(recorded, viewer, {}) for recorded in found)
 
 
-def _is(recorded: Recorded, wanted: str) -> bool:
-    return recorded.actor == "player" and recorded.round is not None and move_id(recorded.command_id) == wanted
+def _seat_of_move(hot: Hot, found: Sequence[Recorded]) -> int | None:
+    """Tells whose a move is; a draw that ends the round for want of cards is that of the player in turn."""
+    seat = seat_of_command(found)
+    if seat is not None:
+        return seat
+    earlier = (recorded.event for recorded in reversed(hot.events[: found[0].version]))
+    return next((event.seat for event in earlier if isinstance(event, e.TurnBegan)), None)
+
+
+def seat_of_command(command: Iterable[Recorded]) -> int | None:
+    """Tells whose a command is by its events: that of the first one that is about a seat.
+
+    A window that is closed and a stock that is renewed come before what closes and needs them, and are nobody's.
+    """
+    seats = (getattr(recorded.event, "seat", None) for recorded in command)
+    return next((seat for seat in seats if seat is not None), None)
 
 
 def rounds_of(hot: Hot) -> tuple[RoundSummary, ...]:

@@ -60,7 +60,7 @@ class InviteNotFound(Exception):
     """There is no such invite."""
 
 
-class InviteExpired(Exception):
+class InviteExpired(Denied):
     """The time of the invite is over."""
 
 
@@ -98,21 +98,26 @@ def new_code() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(CODE_LETTERS))
 
 
-async def invited(tables: Tables, invites: Invites, code: str) -> tuple[Invite, Hot]:
-    """Gives an invite and its game, whoever asks. Errors: InviteNotFound, InviteExpired."""
+async def invited(invites: Invites, code: str) -> Invite:
+    """Gives an invite, whoever asks. Errors: InviteNotFound, InviteExpired."""
+    found = await _found(invites, code)
+    if found.is_expired:
+        raise InviteExpired
+    return found
+
+
+async def _found(invites: Invites, code: str) -> Invite:
     found = await invites.find(code)
     if found is None:
         raise InviteNotFound
-    if found.is_expired:
-        raise InviteExpired
-    return found, await tables.fresh(found.game_id)
+    return found
 
 
 async def accept(
     tables: Tables, invites: Invites, principal: Principal, code: str, request: KeyedRequest
 ) -> tuple[Hot, Outcome]:
     """Sits down by an invite, or takes the hand over. Errors: those of `invited`; GameFull; Refused."""
-    found, _ = await invited(tables, invites, code)
+    found = await _found(invites, code)
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
@@ -126,6 +131,8 @@ async def accept(
 
 def _accepting(game: Game, found: Invite, principal: Principal) -> TableCommand | None:
     """Gives what an invite means now; nothing for who has sat down already."""
+    if found.is_expired:
+        raise InviteExpired  # here, so that a request that was heard in time is answered again later
     held = seat_held_by(game, principal.player_id)
     if found.is_hand:
         assert found.seat is not None

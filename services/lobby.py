@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from domain.state import Status
-from services.games import as_listed
+from services.games import as_listed, sees_late
 from services.ports import Principal
 from services.projections import ListedGame, PlayerResult, Standing, listed_game
 from services.rendering import seat_held_by
@@ -74,13 +74,14 @@ async def list_games(
             if is_wanted(listed, principal.player_id, wanted):
                 found[game_id] = listed
     games = [found[game_id] for game_id in sorted(found, reverse=True)]
-    games = [await _as_listed(tables, principal, game) for game in games[:limit]] + games[limit:]
-    return games[:limit], games[limit - 1].game_id if len(games) > limit else page.last_id
+    shown = [await _as_listed(tables, principal, game) for game in games[:limit]]
+    cursor = games[limit - 1].game_id if len(games) > limit else page.last_id
+    return [game for game in shown if wanted.status in (None, game.status)], cursor
 
 
 async def _as_listed(tables: Tables, principal: Principal, game: ListedGame) -> ListedGame:
     """Gives a game with delayed spectators as it was some time ago, to those who do not sit at it."""
-    if game.spectators != "delayed" or seat_held_by(game, principal.player_id) is not None:
+    if not sees_late(game, principal):
         return game
     hot = as_listed(tables, await tables.fresh(game.game_id), principal)
     return listed_game(hot.game, hot.events[0].occurred_at)

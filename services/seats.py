@@ -17,7 +17,7 @@ from domain.commands import (
 )
 from domain.refusals import Refused, SeatNotFound, SeatNotHeld, SeatTaken
 from domain.state import Game, Seat
-from services.games import NewGame, NotSeated, NotYourDecision, NotYourGame, known_game, refuse_unknown
+from services.games import NewGame, NotSeated, NotYourDecision, NotYourGame, as_listed, asked_by, known_game
 from services.ids import new_uuid
 from services.ports import Accounts, KeyedRequest, Principal
 from services.rendering import seat_held_by
@@ -115,11 +115,12 @@ async def hand_over(
 
     Errors: PlayerNotFound; Refused where they sit at this table already.
     """
-    if successor not in await accounts.names([successor]):
-        raise PlayerNotFound
+    is_known = successor in await accounts.names([successor])
 
     def ask(game: Game) -> TableCommand:
         _refuse_unless_own(game, seat, principal)
+        if not is_known:
+            raise PlayerNotFound
         return handing_over(game, seat, successor)
 
     return await _carry_out(tables, principal, game_id, ask, request)
@@ -137,8 +138,7 @@ async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewG
 
     Errors: NotSeated for who did not play it; GameNotFinished. Who played may know of the new game, private or not.
     """
-    hot = await known_game(tables, principal, game_id)
-    game = hot.game
+    game = as_listed(tables, await known_game(tables, principal, game_id), principal).game
     if all(seat.player_id != principal.player_id for seat in game.seats):
         raise NotSeated
     if game.status not in ("finished", "cancelled"):
@@ -170,10 +170,9 @@ async def _carry_out(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        refuse_unknown(draft.game, principal)
         draft.carry_out(ask(draft.game), "player", command_id)
 
-    outcome = await tables.carry_out(game_id, plan, request)
+    outcome = await tables.carry_out(game_id, asked_by(principal, plan), request)
     return tables.in_memory(game_id), outcome
 
 

@@ -6,6 +6,7 @@ Doing it twice, or too early, is harmless: the game is read, and what is no long
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from itertools import groupby
 from uuid import UUID, uuid5
 
 from domain.bots import choose
@@ -23,11 +24,12 @@ from domain.commands import (
 from domain.dealing import next_round_number
 from domain.decide import timed_out_move
 from domain.decisions import Decision, open_decisions
-from domain.events import TurnBegan, TurnWarned
+from domain.events import ClaimsClosed, TurnWarned
 from domain.luck import link
 from domain.refusals import Refused
 from domain.view import view_for
 from services.due import next_work
+from services.history import seat_of_command
 from services.ids import uuid_of
 from services.ports import Secrets, Work, WorkKind
 from services.tables import Draft, GameNotFound, Hot, Plan, Tables
@@ -55,13 +57,23 @@ async def tend(tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[
         return
     seed = await secrets.seed(game_id) if work.kind in ("score", "deal") else b""
     try:
-        await tables.carry_out(game_id, _plan(work, seed))
+        await tables.carry_out(game_id, _if_still_due(work, _plan(work, seed)))
     except Refused:
         return  # somebody else has done it
 
 
 def _is_over(work: Work, now: datetime) -> bool:
     return work.at is not None and now >= work.at + timedelta(milliseconds=work.delay_ms)
+
+
+def _if_still_due(work: Work, plan: Plan) -> Plan:
+    """Leaves a game alone where something else is due by now: a player who answers just in time has a new clock."""
+
+    def unless_overtaken(draft: Draft) -> None:
+        if next_work(draft.game, draft.hot.when) == work:
+            plan(draft)
+
+    return unless_overtaken
 
 
 def _plan(work: Work, seed: bytes) -> Plan:
@@ -148,15 +160,21 @@ def _time_is_over(draft: Draft) -> None:
 
 
 def _acts_in_a_row(hot: Hot, seat: int) -> int:
-    """Counts the decisions of a seat that the timer has answered since its person last did anything."""
-    acts: set[UUID] = set()
-    for recorded in reversed(hot.events):
-        if getattr(recorded.event, "seat", None) != seat or isinstance(recorded.event, TurnBegan | TurnWarned):
+    """Counts the decisions of a seat that the timer has answered since its person last did anything.
+
+    A command counts for whose it is: what it led to may befall others, as a draw that follows when a window closes.
+    """
+    acts = 0
+    for _, latest in groupby(reversed(hot.events), lambda recorded: recorded.command_id):
+        command = list(latest)[::-1]
+        first = command[0]
+        is_act = first.actor != "timer" or not isinstance(first.event, ClaimsClosed | TurnWarned)
+        if first.actor == "table" or not is_act or seat_of_command(command) != seat:
             continue
-        if recorded.actor != "timer":
+        if first.actor != "timer":
             break
-        acts.add(recorded.command_id)
-    return len(acts)
+        acts += 1
+    return acts
 
 
 def _sit_in(draft: Draft, decision: Decision) -> None:

@@ -121,3 +121,38 @@ async def test_a_stream_ends_for_who_has_left_a_table_without_spectators(world: 
             kind, _, data = await anext(stream)
         assert (kind, data["reason"]) == ("bye", "not_seated")
         await close(anna, boris, clara)
+
+
+async def test_a_stream_of_a_private_game_ends_for_who_has_handed_their_cards_over(world: World) -> None:
+    async with serving(world) as (_, base_url):
+        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+        game_id = (await anna.open_game(visibility="private"))["game_id"]
+        invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {})
+        await boris.sent("POST", f"/v1/invites/{invite['code']}/accept")
+        await anna.sent("POST", f"/v1/games/{game_id}/start")
+        await world.tend(game_id)
+        async with aclosing(messages(boris.http, f"/v1/games/{game_id}/stream")) as stream:
+            while (await anext(stream))[0] != "turn_began":
+                pass
+            over = {"player_id": clara.player_id}
+            await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", over)
+            assert_problem(await boris.call("GET", f"/v1/games/{game_id}/view"), 404, "game_not_found")
+            kind, _, data = await anext(stream)
+        assert (kind, data["reason"]) == ("bye", "not_seated")
+        await close(anna, boris, clara)
+
+
+async def test_a_heart_beats_alike_whether_or_not_something_is_hidden(clock: Clock) -> None:
+    world = new_world(heartbeat_s=0.2)
+    world.log.now = clock
+    async with serving(world) as (_, base_url):
+        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+        game_id = await dealt_game(world, anna, boris, **LATE)
+        async with aclosing(messages(clara.http, f"/v1/games/{game_id}/stream")) as stream:
+            while (await anext(stream))[0] != "heartbeat":
+                pass
+            player, _ = await in_turn(game_id, anna, boris)
+            await player.answer(game_id)
+            for _ in range(3):
+                assert (await asyncio.wait_for(anext(stream), 2))[0] == "heartbeat"
+        await close(anna, boris, clara)

@@ -2,11 +2,12 @@
 
 import json
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import pytest
 
-from tests.api.world import Json, Player, World
+from tests.api.world import Json, Player, World, dealt_game
 
 BOTS = [{"controller": "bot", "level": "normal"}] * 3
 
@@ -203,3 +204,27 @@ async def test_rulesets_can_be_tried_without_a_game(stranger: Player) -> None:
     assert all(error["pointer"].startswith("/overrides/") for error in answer.json()["errors"])
     answer = await stranger.call("POST", "/v1/rulesets/validate", {"ruleset": "bridge"})
     assert answer.json()["errors"][0]["code"] == "unknown_ruleset"
+
+
+@pytest.mark.parametrize("preset", ["davis", "jokers"])
+async def test_every_move_is_told_again_as_it_was_answered(
+    world: World, anna: Player, boris: Player, clara: Player, preset: str
+) -> None:
+    random, seated = Random(preset), [anna, boris, clara]
+    game_id = await dealt_game(world, *seated, ruleset=preset)
+    kinds = set()
+    for _ in range(40):
+        await world.tend(game_id)
+        for player in seated:
+            for decision in (await player.view(game_id))["decisions"][:1]:
+                taken = [move for move in decision["options"] if move["kind"] in ("take_discard", "call_shanghai")]
+                move = random.choice(taken if taken and random.random() < 0.5 else decision["options"])
+                if move.get("rest_of_round"):
+                    continue
+                made = (await player.move(game_id, decision["decision_id"], move)).json()
+                kinds.add(move["kind"])
+                for other in seated:
+                    answer = await other.call("GET", f"/v1/games/{game_id}/moves/{made['move_id']}")
+                    assert answer.status_code == (200 if other is player else 404)
+                    assert other is not player or answer.json() == made
+    assert {"take_discard", "pass", "discard"} <= kinds

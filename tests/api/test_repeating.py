@@ -96,3 +96,20 @@ async def test_a_refused_request_leaves_its_key_free(world: World, anna: Player,
     assert_problem(refused, 422, "illegal_move")
     made = await player.move(game_id, decision_id, {"kind": "draw_stock"}, idempotency_key="m")
     assert made.status_code == 201
+
+
+async def test_a_move_is_answered_again_although_the_hand_went_over(
+    world: World, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    decision_id, move = view["decisions"][0]["decision_id"], {"kind": "draw_stock"}
+    first = await player.move(game_id, decision_id, move, idempotency_key="m")
+    over = f"/v1/games/{game_id}/seats/{view['you']['seat']}/handover"
+    handed = await player.call("POST", over, {"player_id": clara.player_id}, idempotency_key="h")
+    again = await player.move(game_id, decision_id, move, idempotency_key="m")
+    assert (again.status_code, again.json()) == (201, first.json())
+    await clara.call("DELETE", "/v1/me")
+    again = await player.call("POST", over, {"player_id": clara.player_id}, idempotency_key="h")
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
+    assert again.json()["version"] == handed.json()["version"]

@@ -1,13 +1,16 @@
 """Sitting down by invite, leaving, bots that sit in, handing over, coming back, cancelling, playing again."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from services.memory import MemoryInvites
+from services.tables import Tables
+from services.tending import _play_bots
 from tests.api.test_errors import assert_problem
-from tests.api.world import Json, Player, World, dealt_game
+from tests.api.world import Json, Player, World, dealt_game, in_turn
 
 OPEN, BOT = {"controller": "open"}, {"controller": "bot", "level": "normal"}
 
@@ -130,14 +133,58 @@ async def test_an_invite_opens_a_private_game(world: World, anna: Player, boris:
     assert_problem(await clara.call("GET", "/v1/invites/nothing"), 404, "invite_not_found")
 
 
-async def test_an_invite_expires(world: World, anna: Player, boris: Player) -> None:
+async def test_an_invite_expires(world: World, anna: Player, boris: Player, clara: Player) -> None:
     game_id = (await anna.open_game())["game_id"]
     invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {"valid_s": 60})
+    early = await clara.call("POST", f"/v1/invites/{invite['code']}/accept", idempotency_key="in time")
     assert isinstance(world.house.invites, MemoryInvites)
     before = world.house.invites.now
     world.house.invites.now = lambda: before() + timedelta(seconds=61)
     accept = f"/v1/invites/{invite['code']}/accept"
     assert_problem(await boris.call("POST", accept, idempotency_key="x"), 410, "invite_expired")
+    assert_problem(await boris.call("GET", f"/v1/invites/{invite['code']}"), 410, "invite_expired")
+    late = await clara.call("POST", accept, idempotency_key="in time")
+    assert (late.status_code, late.json()) == (early.status_code, early.json())
+
+
+async def test_of_those_who_use_an_invite_at_once_one_gets_the_last_seat(
+    world: World, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = (await anna.open_game(visibility="private"))["game_id"]
+    accept = f"/v1/invites/{(await anna.sent('POST', f'/v1/games/{game_id}/invites', {}))['code']}/accept"
+    answers = await asyncio.gather(
+        *(each.call("POST", accept, idempotency_key=key) for each in (boris, clara) for key in ("1", "1", "2"))
+    )
+    assert sorted({answer.status_code for answer in answers}) == [200, 409]
+    game = await anna.sent("GET", f"/v1/games/{game_id}")
+    assert (game["seats"][1]["controller"], game["version"]) == ("human", 4)
+
+
+async def test_a_game_is_either_started_or_cancelled(anna: Player) -> None:
+    for first, second in (("start", "cancel"), ("cancel", "start")):
+        game_id = (await anna.open_game(seats=[{"controller": "you"}, BOT]))["game_id"]
+        answers = await asyncio.gather(
+            *(anna.call("POST", f"/v1/games/{game_id}/{what}", idempotency_key=what) for what in (first, second))
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        again = await anna.call("POST", f"/v1/games/{game_id}/{first}", idempotency_key=first)
+        assert again.status_code == answers[0].status_code
+
+
+async def test_a_bot_never_acts_for_a_person_who_is_back(world: World, anna: Player, boris: Player) -> None:
+    """Boris reclaims his seat while the bot's move is being written: the append loses, and the bot does not move."""
+    game_id = await dealt_game(world, anna, boris)
+    path = f"/v1/games/{game_id}/seats/{(await in_turn(game_id, anna, boris))[1]['you']['seat']}"
+    player = (await in_turn(game_id, anna, boris))[0]
+    await player.sent("PUT", f"{path}/bot", {})
+    elsewhere = Tables(world.log)
+    await elsewhere.fresh(game_id)
+    await player.sent("POST", f"{path}/reclaim")
+    before = (await player.view(game_id))["version"]
+    hot = elsewhere.in_memory(game_id)
+    assert hot.game.version == before - 1
+    await elsewhere.carry_out(game_id, _play_bots)
+    assert (await player.view(game_id))["version"] == before
 
 
 async def test_a_hand_goes_over_by_a_code(world: World, anna: Player, boris: Player, clara: Player) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain import events as e
-from domain.commands import ActForSeat, Discard, DrawStock, LayOff, Pass, SwapWild
+from domain.commands import ActForSeat, Discard, DrawStock, LayOff, Pass, SwapWild, WarnTurn
 from domain.meld import Meld, Placed
 from domain.presets import Json
 from domain.refusals import DecisionClosed, IllegalMove, NotYourTurn
@@ -287,3 +287,9 @@ def test_the_timer_lets_an_offer_pass() -> None:
     events = t.carry_out(ActForSeat(BORIS, decision.decision_id))
     assert events == [e.SwapDeclined(BORIS)]
     assert t.asked() == {ANNA: "play"}
+
+
+def test_who_is_offered_a_wild_is_warned_and_not_the_player_in_turn() -> None:
+    t = round_the_table("JK KC 9C", "8S KD", "8C KH", "KS 2C", down=[ANNA, BORIS])
+    t.answer(ANNA, LayOff("m2", placed("JK")))
+    assert t.carry_out(WarnTurn(t.round.clock_at)) == [e.TurnWarned(BORIS)]
