@@ -93,6 +93,7 @@ async def test_what_the_bus_has_cut_off_is_read_from_the_log(
         await eventually(lambda: _is_read(settings))
         await redis(settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # the reader comes back later
         head = await play(services, game_id, 250)
+        await eventually(lambda: redis(settings, "KEYS", "es:*"))  # the relay too was cut off, and comes back
         [key] = await redis(settings, "KEYS", "es:*")
         await eventually(lambda: _is_shorter(settings, key.decode(), head - before))
         versions = await reading
