@@ -20,7 +20,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples clients test-clients lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples settings clients test-clients lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -76,6 +76,9 @@ openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 openapi-examples: $(VENV)/developing  ## records api/examples.json where answers have got another shape, and writes the documents
 	-$(PY) -m pytest -q --record-examples tests/api
 	$(PY) -m infra.cli openapi
+
+settings: $(VENV)/installed  ## writes infra/SETTINGS.md from the code
+	$(PY) -m infra.cli settings > infra/SETTINGS.md
 
 clients: $(VENV)/developing $(CLIENTS)/installed  ## makes clients in Python and TypeScript from openapi.json, in clients/
 	PATH=$(VENV)/bin:$$PATH openapi-python-client generate --overwrite --meta none --path openapi/openapi.json \

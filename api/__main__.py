@@ -7,15 +7,12 @@ import sys
 import uvloop
 
 from api.app import run
-from infra.settings import SettingRefused, read_settings
+from infra.settings import settings_or_exit
 
 
 def main() -> None:
     """Runs the process until a signal comes; a setting that cannot be used is one line."""
-    try:
-        settings = read_settings()
-    except SettingRefused as error:
-        sys.exit(f"shanghai: {error}")
+    settings = settings_or_exit()
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )

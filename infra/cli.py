@@ -179,6 +179,15 @@ def openapi() -> None:
 
 
 @main.command()
+def settings() -> None:
+    """Prints every setting with its default and meaning, as infra/SETTINGS.md has them."""
+    from infra.embedded.stack import GENEROUS
+    from infra.settings_reference import reference
+
+    click.echo(reference(GENEROUS), nl=False)
+
+
+@main.command()
 @click.option("--ruleset", default="davis", show_default=True, help="What the bots play.")
 @click.option("--overrides", type=click.Path(path_type=Path), help="A JSON file: what differs from the ruleset.")
 @click.option("--players", default=4, show_default=True, type=click.IntRange(1), help="Seats at the table.")

@@ -2,7 +2,9 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +20,10 @@ UpToMillion = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Each field is the variable SHANGHAI_ + its name in capitals; the comment has unit and default."""
+    """Each field is the variable SHANGHAI_ + its name in capitals; the comment goes into SETTINGS.md.
+
+    Whatever is_secret may stand in a file instead, which SHANGHAI_ + the name + _FILE names.
+    """
 
     database_url: PostgresUrl  # postgresql://…; no default
     projector_database_url: PostgresUrl  # the same database as the projector logs in; default SHANGHAI_DATABASE_URL
@@ -28,7 +33,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     secret_key: bytes  # encrypts seeds and webhook secrets; 32 bytes, given as 64 hex digits; no default
     host: str = "127.0.0.1"  # address that the API listens on
     port: Annotated[int, Meta(ge=1, le=65_535)] = 8000  # TCP port that the API listens on
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"  # the least that is logged
     bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped
     bus_maxlen: Annotated[int, Meta(ge=100, le=10_000_000)] = 20_000  # entries kept per stream of the bus
     reads_per_s: UpToMillion = 100  # per token; `shanghai up` sets this and the other limits a hundredfold and more
@@ -49,6 +54,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         return f"Settings({', '.join(f'{field.name}={_shown(self, field.name)}' for field in fields(self))})"
 
 
+NO_FIELDS = {
+    "redis_url": "Redis of everything whose own address is not set, redis:// or unix:///path",
+    "operator_database_url": "the same database as an operator's commands log in; default SHANGHAI_DATABASE_URL",
+}
+"""Variables without a field of their own, with what they mean."""
+
+
 class SettingRefused(ValueError):
     """A variable is missing or its value cannot be used; the text is one line that names it."""
 
@@ -56,7 +68,7 @@ class SettingRefused(ValueError):
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Reads all settings, by default from the process's own environment.
 
-    Errors: SettingRefused for the first bad variable. An empty value counts as absent.
+    Errors: SettingRefused for the first bad variable or file. An empty value counts as absent.
     """
     values: dict[str, object] = dict(_given(environ))
     for name in ("bus_url", "broker_url", "limits_url"):
@@ -68,6 +80,15 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values["broker_url"] = _broker_form(str(values["broker_url"]))
     values["secret_key"] = _key(str(values["secret_key"]))
     return _checked(values)
+
+
+def settings_or_exit() -> Settings:
+    """Reads all settings as a process does that cannot go on without: a bad one is one line and exit code 2."""
+    try:
+        return read_settings()
+    except SettingRefused as error:
+        sys.stderr.write(f"shanghai: {error}\n")
+        sys.exit(2)
 
 
 def read_database_url(environ: Mapping[str, str] | None = None, *, of: str = "") -> str:
@@ -83,21 +104,51 @@ def read_database_url(environ: Mapping[str, str] | None = None, *, of: str = "")
 
 
 def environment(changed: Mapping[str, str]) -> dict[str, str]:
-    """Is this process's own environment with some variables changed, as a child process gets it."""
-    return {**os.environ, **changed}
+    """Is this process's own environment with some variables changed, as a child process gets it.
+
+    A changed variable stands for itself: the file that named its value before is not named any more.
+    """
+    kept = {name: value for name, value in os.environ.items() if name.removesuffix(_FILE) not in changed}
+    return {**kept, **changed}
+
+
+def is_secret(name: str) -> bool:
+    """Tells whether a setting may hold a secret, a password in a URL included: it may be given by a file."""
+    return name.endswith(("_url", "_key", "_password", "_secret"))
 
 
 _PREFIX = "SHANGHAI_"
+_FILE = "_FILE"
 _ALSO = {"database_url": "", "secret_key": "; it is 64 hex digits, made by: openssl rand -hex 32"}
 
 
 def _given(environ: Mapping[str, str] | None) -> dict[str, str]:
     environ = os.environ if environ is None else environ
-    return {
+    given = {
         variable.removeprefix(_PREFIX).lower(): value
         for variable, value in environ.items()
         if variable.startswith(_PREFIX) and value
     }
+    for name, path in [*given.items()]:
+        secret = name.removesuffix(_FILE.lower())
+        if secret != name and is_secret(secret):
+            if secret in given:
+                raise SettingRefused(f"{_variable(secret)} and {_variable(name)} are both set: one of them has to go")
+            given[secret] = _content(_variable(name), Path(path))
+    return given
+
+
+def _content(variable: str, path: Path) -> str:
+    """Reads a secret's file, without the line's end that editors add. Errors: SettingRefused, never with content."""
+    try:
+        text = path.read_text("utf-8").strip()
+    except OSError as error:
+        raise SettingRefused(f"{variable}: cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingRefused(f"{variable}: {path} is not text") from None
+    if not text:
+        raise SettingRefused(f"{variable}: {path} is empty")
+    return text
 
 
 def _variable(name: str) -> str:
@@ -132,8 +183,6 @@ def _checked(values: dict[str, object]) -> Settings:
 
 
 def _shown(settings: Settings, name: str) -> str:
-    if name == "secret_key":
-        return "…"
-    if not name.endswith("_url"):
+    if not is_secret(name):
         return repr(getattr(settings, name))
-    return re.sub(r"//.*@", "//", getattr(settings, name))
+    return re.sub(r"//.*@", "//", getattr(settings, name)) if name.endswith("_url") else "…"

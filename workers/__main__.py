@@ -6,13 +6,13 @@ import warnings
 
 from celery.exceptions import SecurityWarning
 
-from infra.settings import read_settings
+from infra.settings import settings_or_exit
 from workers.celery_app import worker_app
 
 
 def main() -> int:
     """Works until SIGTERM or SIGINT, then finishes the jobs under way."""
-    settings = read_settings()
+    settings = settings_or_exit()
     level = logging.getLevelName(settings.log_level.upper())
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("celery").setLevel(max(level, logging.WARNING))  # it has lines for every job

@@ -10,7 +10,7 @@ from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
 from infra.presence import reporting
-from infra.settings import Settings, read_settings
+from infra.settings import Settings, settings_or_exit
 from services.handouts import HandOuts
 from services.lag import LagWatch
 from services.ports import Unavailable
@@ -43,5 +43,5 @@ async def clock(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    _settings = read_settings()
+    _settings = settings_or_exit()
     sys.exit(run(clock(_settings), log_level=_settings.log_level))

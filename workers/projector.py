@@ -6,7 +6,7 @@ import sys
 
 from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
 from infra.presence import reporting
-from infra.settings import Settings, read_settings
+from infra.settings import Settings, settings_or_exit
 from services.codec import UnknownEvent
 from services.ports import Unavailable
 from services.projections import Projector
@@ -37,7 +37,7 @@ async def rebuilt(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    _settings = read_settings()
+    _settings = settings_or_exit()
     _main = rebuilt if "--rebuild" in sys.argv[1:] else projector
     _refusals = (OrderBroken, AheadOfCluster, UnknownEvent, Unavailable)
     sys.exit(run(_main(_settings), log_level=_settings.log_level, refusals=_refusals))

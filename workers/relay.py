@@ -8,7 +8,7 @@ from infra.bus.publisher import RedisPublisher
 from infra.jobs import open_jobs
 from infra.postgres.relay import YoungerCluster, leading_relay
 from infra.presence import reporting
-from infra.settings import Settings, read_settings
+from infra.settings import Settings, settings_or_exit
 from services.handouts import HandOuts
 from services.ports import Unavailable
 from services.relay import OrderBroken, Relay
@@ -40,5 +40,5 @@ async def relay(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    _settings = read_settings()
+    _settings = settings_or_exit()
     sys.exit(run(relay(_settings), log_level=_settings.log_level, refusals=(OrderBroken, YoungerCluster)))

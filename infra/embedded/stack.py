@@ -82,6 +82,7 @@ def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     variables = environment(
         {
             "SHANGHAI_DATABASE_URL": f"postgresql://postgres@/postgres?host={run}",
+            "SHANGHAI_PROJECTOR_DATABASE_URL": f"postgresql://postgres@/postgres?host={run}",
             "SHANGHAI_BUS_URL": redis,
             "SHANGHAI_BROKER_URL": redis,
             "SHANGHAI_LIMITS_URL": redis,
@@ -92,7 +93,8 @@ def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     )
     for name, number in GENEROUS.items():
         variables.setdefault(f"SHANGHAI_{name.upper()}", str(number))
-    variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
+    if "SHANGHAI_SECRET_KEY_FILE" not in variables:
+        variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
     read_settings(variables)
     return variables
 
