@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.api.world import Player, World, new_world, players
+from tests.api.world import Clock, Player, World, new_world, players
 
 
 @pytest.fixture
@@ -15,6 +15,13 @@ def anyio_backend() -> str:
 @pytest.fixture
 def world() -> World:
     return new_world()
+
+
+@pytest.fixture
+def clock(world: World) -> Clock:
+    """Is the database's clock from now on."""
+    world.log.now = clock = Clock()
+    return clock
 
 
 @pytest.fixture

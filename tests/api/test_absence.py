@@ -5,38 +5,14 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from domain.events import CardDiscarded, SeatChanged
 from services.due import next_work
 from services.memory import MemoryWorkList
 from services.tables import Tables
 from services.tending import SILENT_ACTS, tend
-from tests.api.world import Json, Player, World, asked, dealt_game, new_world
+from tests.api.world import Clock, Json, Player, World, asked, dealt_game
 
 PACE = {"claim_window_s": 0, "turn_s": 60, "bot_delay_ms": 0}
-
-
-class Clock:
-    """The database's clock, put forward by the test."""
-
-    def __init__(self) -> None:
-        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def world(clock: Clock) -> World:
-    world = new_world()
-    world.log.now = clock
-    return world
 
 
 async def wait(world: World, clock: Clock, game_id: str, seconds: float) -> list[Json]:

@@ -2,37 +2,15 @@
 
 import asyncio
 from contextlib import aclosing
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from tests.api.test_errors import assert_problem
 from tests.api.test_streams import close, guest, messages
-from tests.api.world import Json, Player, World, dealt_game, in_turn, new_world, serving
+from tests.api.world import Clock, Json, Player, World, dealt_game, in_turn, new_world, serving
 
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}
-
-
-class Clock:
-    """The database's clock, put forward by the test."""
-
-    def __init__(self) -> None:
-        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def world(clock: Clock) -> World:
-    world = new_world()
-    world.log.now = clock
-    return world
 
 
 async def everything(player: Player, game_id: str) -> dict[str, Json]:

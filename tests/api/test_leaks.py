@@ -6,7 +6,7 @@ trial of a move and every refusal must then be answered alike from both.
 
 import json
 from collections.abc import AsyncIterator, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -17,7 +17,7 @@ from domain.events import RoundDealt
 from domain.state import Game
 from services.ports import Recorded
 from services.rendering import move_id
-from tests.api.world import Json, Player, World, new_world, players
+from tests.api.world import Clock, Json, Player, World, players
 
 Answers = dict[str, tuple[int, Any, str | None]]
 
@@ -32,27 +32,10 @@ MOVES: list[Json] = [
 ]
 
 
-class Clock:
-    """The database's clock, put forward by the test."""
-
-    def __init__(self) -> None:
-        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
-
-    def __call__(self) -> datetime:
-        self.at += timedelta(milliseconds=1)
-        return self.at
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def world(clock: Clock) -> World:
-    world = new_world()
-    world.log.now = clock
-    return world
+def clock(world: World) -> Clock:
+    world.log.now = clock = Clock(tick=timedelta(milliseconds=1))
+    return clock
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import httpx
@@ -58,6 +58,18 @@ class World:
 
     async def now(self) -> datetime:
         return self.log.now()
+
+
+class Clock:
+    """A clock that the test puts forward and back. tick: how far it goes by itself at each look."""
+
+    def __init__(self, tick: timedelta = timedelta(0)) -> None:
+        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
+        self.tick = tick
+
+    def __call__(self) -> datetime:
+        self.at += self.tick
+        return self.at
 
 
 AMPLE = Quotas(

@@ -20,15 +20,16 @@ from services.ids import public_id
 from services.ports import KeyUsed, Unavailable, VersionConflict
 from tests.appends import append, keyed, new_game
 from tests.engines import database_url, eventually
-from tests.infra.cut_wire import CutWire, cut_wire
+from tests.infra.cut_wire import CutWire
 from tests.infra.playing import opened_log
+from tests.wire import opened
 
 _BLOCKED = "FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
 
 
 @pytest.fixture
 async def wire(settings: Settings) -> AsyncIterator[CutWire]:
-    async with cut_wire(settings.database_url) as wire:
+    async with opened(CutWire(), settings.database_url) as wire:
         yield wire
 
 

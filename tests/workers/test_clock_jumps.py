@@ -1,6 +1,6 @@
 """The machine's clock is put forward or back in the middle of a game. Work is due by the database's clock alone."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -8,7 +8,7 @@ from services.handouts import HandOuts
 from services.memory import MemoryJobs, MemoryWorkList
 from services.sweep import Sweep
 from services.tending import tend
-from tests.api.world import Player, World, asked, dealt_game, new_world, players
+from tests.api.world import Clock, Player, World, asked, dealt_game, new_world, players
 from tests.engines import anyio_backend
 
 __all__ = ["anyio_backend"]
@@ -17,27 +17,15 @@ WINDOW = timedelta(seconds=5)
 HOUR = timedelta(hours=1)
 
 
-class Clock:
-    """The database's clock, which can be put forward and back."""
-
-    def __init__(self) -> None:
-        self.jumped = timedelta(0)
-        self.at = datetime.fromisoformat("2026-01-01T12:00:00Z")
-
-    def __call__(self) -> datetime:
-        return self.at + self.jumped
+@pytest.fixture
+def world() -> World:
+    return new_world()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def world(clock: Clock) -> World:
-    world = new_world()
-    world.log.now = clock
-    return world
+def clock(world: World) -> Clock:
+    world.log.now = clock = Clock()
+    return clock
 
 
 async def open_window(world: World, anna: Player, boris: Player) -> str:
@@ -67,8 +55,7 @@ async def test_a_window_is_closed_once_when_its_time_is_over_by_the_database(
 ) -> None:
     async with players(world, "Anna", "Boris") as (anna, boris):
         game_id = await open_window(world, anna, boris)
-        clock.at += WINDOW / 2
-        clock.jumped = jump
+        clock.at += WINDOW / 2 + jump
         assert await closed(world, game_id) == (1 if jump > WINDOW else 0)
         clock.at += WINDOW
         assert await closed(world, game_id) == (0 if jump < timedelta(0) else 1)

@@ -20,8 +20,9 @@ from services.tables import Tables
 from services.tending import tend
 from tests.engines import eventually
 from tests.stack_watching import crash, descendants
+from tests.wire import opened
 from tests.workers.conftest import Process, server
-from tests.workers.deadly_wire import DeadlyWire, Moment, deadly_wire
+from tests.workers.deadly_wire import DeadlyWire, Moment
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -37,7 +38,7 @@ async def services(settings: Settings) -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def wire(settings: Settings) -> AsyncIterator[DeadlyWire]:
-    async with deadly_wire(settings.database_url) as wire:
+    async with opened(DeadlyWire(), settings.database_url) as wire:
         yield wire
 
 

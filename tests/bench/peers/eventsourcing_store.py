@@ -26,7 +26,7 @@ class Game(Aggregate):  # type: ignore[misc]  # the library is not there where t
         self.cards = 0
 
     @event("CardDrawn")  # type: ignore[untyped-decorator]
-    def draw(self, seat: int, source: str, card: str, stock_count: int) -> None:  # noqa: ARG002  it keeps them
+    def draw(self, seat: int, source: str, card: str, stock_count: int) -> None:
         """Draws a card."""
         self.cards += 1
 
