@@ -8,6 +8,7 @@ import uvloop
 
 from api.app import run
 from infra.settings import settings_or_exit
+from infra.watching.port import PortRefused
 
 
 def main() -> None:
@@ -16,8 +17,11 @@ def main() -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(run(settings))
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run(settings))
+    except PortRefused as error:
+        sys.exit(f"shanghai: {error}")
 
 
 if __name__ == "__main__":

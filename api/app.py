@@ -14,6 +14,7 @@ from api.server import Server
 from api.streams import Streams
 from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
+from infra.watching.process import watched_api
 from infra.wiring import Services, open_services
 from services.feed import Feed
 from services.limits import Policy, Quotas
@@ -27,7 +28,11 @@ _log = logging.getLogger(__name__)
 
 async def run(settings: Settings) -> None:
     """Serves until a signal comes."""
-    async with open_services(settings, name="shanghai api") as services, opened_house(services, settings) as house:
+    async with (
+        open_services(settings, name="shanghai api") as services,
+        opened_house(services, settings) as house,
+        watched_api(settings, services.relay_lag),
+    ):
         app = allowing(application(house), settings.cors_origins)
         await Server(app, settings.host, settings.port, house.streams.drain).serve()
 

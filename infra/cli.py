@@ -36,7 +36,8 @@ def up(host: str, port: int, data: Path) -> None:
     from infra.embedded.stack import running_stack
 
     with _stoppable(), _errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
-        click.echo(f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}\nstop  Ctrl-C")
+        click.echo(f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}")
+        click.echo("".join(f"metrics {url} ({name})\n" for name, url in stack.metrics.items()) + "stop  Ctrl-C")
         watch(stack.processes.values(), say=click.echo, until=lambda: False)
 
 

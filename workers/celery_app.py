@@ -5,6 +5,7 @@ Messages are acknowledged before the job runs: the sweep repeats what is lost, s
 
 import logging
 import os
+from collections.abc import Callable
 from typing import Any
 
 import celery.worker.request
@@ -16,6 +17,7 @@ from celery.worker.state import maybe_shutdown
 from infra.jobs import TASK, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
 from infra.settings import Settings
+from infra.watching.vital import Vital
 from services.ports import Unavailable
 from services.tables import Busy
 from workers.jobs import Desk, die_with
@@ -27,8 +29,11 @@ _PREFETCHED = 4  # messages that wait in the worker for each of its pool process
 _log = logging.getLogger(__name__)
 
 
-def worker_app(settings: Settings) -> Celery:
-    """Is the application with the task `shanghai.tend(game_id)` and everything that its worker needs."""
+def worker_app(settings: Settings, vital: Vital, let_go_of_port: Callable[[], None] = lambda: None) -> Celery:
+    """Is the application with the task `shanghai.tend(game_id)` and everything that its worker needs.
+
+    vital: is told when the worker can work; let_go_of_port: called in each pool process.
+    """
     app = celery_client(settings.broker_url)
     app.conf.update(
         task_acks_late=False,
@@ -44,7 +49,8 @@ def worker_app(settings: Settings) -> Celery:
     )
     app.steps["consumer"].add(Heartbeat)
     app.conf.presence_url = settings.limits_url
-    _serve(app, settings)
+    app.conf.vital = vital
+    _serve(app, settings, let_go_of_port)
     return app
 
 
@@ -54,6 +60,7 @@ class ReconnectingConsumer(Consumer):  # type: ignore[misc]
     def ensure_connected(self, connection: Any) -> Any:
         def tell(error: BaseException, _interval: float) -> None:
             _log.warning("the broker is away: %s", error)
+            self.app.conf.vital.turned()
 
         return connection.ensure_connection(
             tell,
@@ -83,6 +90,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
     def __init__(self, consumer: Consumer, **options: Any) -> None:
         super().__init__(consumer, **options)
         url = consumer.app.conf.presence_url
+        self._vital: Vital = consumer.app.conf.vital
         self._bus = redis.Redis.from_url(url, socket_connect_timeout=0.5, socket_timeout=0.5, retry=None)
         self._timer: Any = None
 
@@ -93,17 +101,20 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def stop(self, _consumer: Consumer) -> None:
         """Is called when the connection is lost, too."""
+        self._vital.lost()
         if self._timer is not None:
             self._timer.cancel()
 
     def _beat(self) -> None:
+        self._vital.turned()
+        self._vital.works()
         try:
             self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
         except redis.RedisError as lost:
             _log.debug("the bus is away: %s", lost)
 
 
-def _serve(app: Celery, settings: Settings) -> None:
+def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) -> None:
     """Registers the task; each pool process opens its desk when the first job comes."""
     desk: Desk | None = None
     main_process = os.getpid()
@@ -118,6 +129,7 @@ def _serve(app: Celery, settings: Settings) -> None:
 
     def begin(**_: Any) -> None:
         die_with(main_process)
+        let_go_of_port()
 
     def end(**_: Any) -> None:
         if desk is not None:

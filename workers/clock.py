@@ -9,8 +9,9 @@ from infra.jobs import open_jobs
 from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
-from infra.presence import reporting
 from infra.settings import Settings, settings_or_exit
+from infra.watching.port import PortRefused
+from infra.watching.process import Watched, watched_leader
 from services.handouts import HandOuts
 from services.lag import LagWatch
 from services.ports import Unavailable
@@ -27,14 +28,11 @@ async def clock(settings: Settings) -> None:
     jobs = open_jobs(settings.broker_url)
     hand_outs = HandOuts(jobs)
     try:
-        async with reporting(settings.limits_url, "clock") as beat, asyncio.TaskGroup() as group:
+        async with watched_leader(settings, "clock") as watched, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
             while True:
                 try:
-                    async with leading(settings.database_url, CLOCK_LOCK, name="shanghai clock") as session:
-                        work = PostgresWork(session)
-                        watch = LagWatch(partial(lag, session.fetch)).look
-                        await Sweep(work, hand_outs, upkeep=work.keep_up, watch=watch, beat=beat).run()
+                    await _lead(settings, hand_outs, watched)
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)
@@ -42,6 +40,15 @@ async def clock(settings: Settings) -> None:
         await jobs.close()
 
 
+async def _lead(settings: Settings, hand_outs: HandOuts, watched: Watched) -> None:
+    """Waits for the leadership and sweeps until it is lost. Errors: Unavailable."""
+    url, stands_by = settings.database_url, watched.stands_by
+    async with leading(url, CLOCK_LOCK, name="shanghai clock", stands_by=stands_by) as session:
+        work = PostgresWork(session)
+        watch = LagWatch(partial(lag, session.fetch)).look
+        await Sweep(work, hand_outs, upkeep=work.keep_up, watch=watch, beat=watched.beat).run()
+
+
 if __name__ == "__main__":
     _settings = settings_or_exit()
-    sys.exit(run(clock(_settings), log_level=_settings.log_level))
+    sys.exit(run(clock(_settings), log_level=_settings.log_level, refusals=(PortRefused,)))

@@ -5,8 +5,9 @@ import logging
 import sys
 
 from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
-from infra.presence import reporting
 from infra.settings import Settings, settings_or_exit
+from infra.watching.port import PortRefused
+from infra.watching.process import watched_leader
 from services.codec import UnknownEvent
 from services.ports import Unavailable
 from services.projections import Projector
@@ -20,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 async def projector(settings: Settings) -> None:
     """Projects whenever this process is the leader; whatever it loses, it starts again from the saved place."""
-    async with reporting(settings.limits_url, "projector") as beat:
+    async with watched_leader(settings, "projector") as watched:
         while True:
             try:
-                async with leading_projector(settings.projector_database_url) as log:
-                    await Projector(log, beat).run()
+                async with leading_projector(settings.projector_database_url, stands_by=watched.stands_by) as log:
+                    await Projector(log, watched.beat).run()
             except Unavailable as lost:
                 _log.warning("the log is away: %s", lost)
                 await asyncio.sleep(_RETRY_S)
@@ -39,5 +40,5 @@ async def rebuilt(settings: Settings) -> None:
 if __name__ == "__main__":
     _settings = settings_or_exit()
     _main = rebuilt if "--rebuild" in sys.argv[1:] else projector
-    _refusals = (OrderBroken, AheadOfCluster, UnknownEvent, Unavailable)
+    _refusals = (OrderBroken, AheadOfCluster, UnknownEvent, Unavailable, PortRefused)
     sys.exit(run(_main(_settings), log_level=_settings.log_level, refusals=_refusals))

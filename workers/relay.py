@@ -7,8 +7,9 @@ import sys
 from infra.bus.publisher import RedisPublisher
 from infra.jobs import open_jobs
 from infra.postgres.relay import YoungerCluster, leading_relay
-from infra.presence import reporting
 from infra.settings import Settings, settings_or_exit
+from infra.watching.port import PortRefused
+from infra.watching.process import watched_leader
 from services.handouts import HandOuts
 from services.ports import Unavailable
 from services.relay import OrderBroken, Relay
@@ -25,12 +26,12 @@ async def relay(settings: Settings) -> None:
     bus = RedisPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
     hand_outs = HandOuts(jobs)
     try:
-        async with reporting(settings.limits_url, "relay") as beat, asyncio.TaskGroup() as group:
+        async with watched_leader(settings, "relay") as watched, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
             while True:
                 try:
-                    async with leading_relay(settings.database_url) as log:
-                        await Relay(log, bus, hand_outs, beat).run()
+                    async with leading_relay(settings.database_url, stands_by=watched.stands_by) as log:
+                        await Relay(log, bus, hand_outs, watched.beat).run()
                 except Unavailable as lost:
                     _log.warning("the log is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)
@@ -41,4 +42,5 @@ async def relay(settings: Settings) -> None:
 
 if __name__ == "__main__":
     _settings = settings_or_exit()
-    sys.exit(run(relay(_settings), log_level=_settings.log_level, refusals=(OrderBroken, YoungerCluster)))
+    _refusals = (OrderBroken, YoungerCluster, PortRefused)
+    sys.exit(run(relay(_settings), log_level=_settings.log_level, refusals=_refusals))

@@ -1,12 +1,14 @@
-"""The folder that an embedded server lives in: data/{lock, secret.key, postgres/, redis/, logs/, run}."""
+"""The folder that an embedded server lives in: data/{lock, secret.key, metrics.json, postgres/, redis/, logs/, run}."""
 
 import fcntl
+import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from infra.embedded import CannotRun
 from infra.embedded.engines import SHORT_FOLDER, short_folder
@@ -48,6 +50,14 @@ def socket_folder(data: Path) -> Iterator[Path]:
             yield folder
         finally:
             link.unlink()
+
+
+def tell_scraper(data: Path, metrics: Mapping[str, str]) -> None:
+    """Writes metrics.json: where each process tells its numbers, as Prometheus reads it (`file_sd_configs`)."""
+    targets = [{"targets": [urlsplit(url).netloc], "labels": {"process": name}} for name, url in metrics.items()]
+    new = data / "metrics.json.new"
+    new.write_text(json.dumps(targets, indent=1) + "\n")
+    new.rename(data / "metrics.json")
 
 
 def secret_key(data: Path) -> str:

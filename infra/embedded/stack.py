@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from infra.embedded.data_folder import locked, secret_key, socket_folder
+from infra.embedded.data_folder import locked, secret_key, socket_folder, tell_scraper
 from infra.embedded.kept import Kept, Say, Start, keep, watch
-from infra.embedded.ports import base_url, check_port, reached_at
+from infra.embedded.ports import base_url, check_port, free_port, reached_at
 from infra.embedded.postgres import start_postgres
 from infra.embedded.running import Running, StartFailed, start, wait_until
 from infra.embedded.valkey import start_redis
@@ -46,6 +46,7 @@ class Stack:
     base_url: str
     data: Path
     variables: Mapping[str, str]
+    metrics: Mapping[str, str]  # where each process of the roof tells its numbers
     processes: Mapping[str, Kept]  # postgres, redis, api, relay, clock, projector, worker
 
 
@@ -65,15 +66,18 @@ def running_stack(
         check_port(host, port)
         run = exits.enter_context(socket_folder(data))
         variables = _variables(data, run, host, port)
-        roof = _start_roof(("api",), data, variables)  # it loads while the engines start
+        ports = _metrics_ports(read_settings(variables).metrics_port)
+        metrics = {name: f"{base_url(variables['SHANGHAI_METRICS_HOST'], ports[name])}/metrics" for name in ROOF}
+        tell_scraper(data, metrics)
+        roof = _start_roof(("api",), data, variables, ports)  # it loads while the engines start
         exits.callback(_stop_together, roof)  # also where an engine does not start
         processes = _start_engines(data, run, exits)
         exits.callback(_stop_together, roof)  # before the engines
         _migrate(data, variables)
-        roof |= _start_roof(("relay", "clock", "projector", "worker"), data, variables)
+        roof |= _start_roof(("relay", "clock", "projector", "worker"), data, variables, ports)
         processes |= roof
         _wait_until_ready(processes, host, port, say)
-        yield Stack(base_url=base_url(host, port), data=data, variables=variables, processes=processes)
+        yield Stack(base_url=base_url(host, port), data=data, variables=variables, metrics=metrics, processes=processes)
 
 
 def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
@@ -93,6 +97,7 @@ def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     )
     for name, number in GENEROUS.items():
         variables.setdefault(f"SHANGHAI_{name.upper()}", str(number))
+    variables.setdefault("SHANGHAI_METRICS_HOST", "127.0.0.1")
     if "SHANGHAI_SECRET_KEY_FILE" not in variables:
         variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
     read_settings(variables)
@@ -119,8 +124,22 @@ def _migrate(data: Path, variables: Mapping[str, str]) -> None:
     wait_until(migration, lambda: migration.process.poll() == 0, bound_s=60)
 
 
-def _start_roof(names: Iterable[str], data: Path, variables: Mapping[str, str]) -> dict[str, Kept]:
-    return {name: keep(partial(_start_module, name, ROOF[name], data, variables)) for name in names}
+def _start_roof(
+    names: Iterable[str], data: Path, variables: Mapping[str, str], metrics_ports: Mapping[str, int]
+) -> dict[str, Kept]:
+    return {
+        name: keep(
+            partial(
+                _start_module, name, ROOF[name], data, {**variables, "SHANGHAI_METRICS_PORT": str(metrics_ports[name])}
+            )
+        )
+        for name in names
+    }
+
+
+def _metrics_ports(first: int) -> dict[str, int]:
+    """Gives each process a port of its own: consecutive ones from `first` on, or where that is 0 any free ones."""
+    return {name: first + number if first else free_port() for number, name in enumerate(ROOF)}
 
 
 def _start_module(name: str, module: str, data: Path, variables: Mapping[str, str]) -> Running:

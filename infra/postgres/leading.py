@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import asyncpg
 
@@ -28,6 +28,8 @@ _LEADER = {
     "idle_session_timeout": "5s",  # one that says nothing for so long hangs: the lock goes to another
     "synchronous_commit": "off",  # what leaders write may be lost: it is found out again
 }
+
+StandsBy: TypeAlias = Callable[[], None]
 
 
 class Session:
@@ -54,26 +56,29 @@ class Session:
 
 
 @asynccontextmanager
-async def leading(url: str, lock: int, *, name: str, role: str = SESSION["role"]) -> AsyncIterator[Session]:
+async def leading(
+    url: str, lock: int, *, name: str, role: str = SESSION["role"], stands_by: StandsBy = lambda: None
+) -> AsyncIterator[Session]:
     """Waits until this process is the leader and is so as long as the session lives. Errors: Unavailable.
 
-    role: what the session acts as, whoever logs in.
+    role: what the session acts as, whoever logs in. stands_by: called each time that another one leads.
     """
     settings = {**SESSION, **_LEADER, "role": role, "application_name": name}
     with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
     try:
         session = Session(connection)
-        await _wait_for_lead(session, lock)
+        await _wait_for_lead(session, lock, stands_by)
         yield session
     finally:
         connection.terminate()
 
 
-async def _wait_for_lead(session: Session, lock: int) -> None:
+async def _wait_for_lead(session: Session, lock: int, stands_by: StandsBy) -> None:
     """Asks again and again: a statement that waits for the lock would hold a snapshot, and so keep old rows alive."""
     while True:
         [[is_leader]] = await session.fetch(_SQL["try_lead"], lock)
         if is_leader:
             return
+        stands_by()
         await asyncio.sleep(_STANDBY_S)

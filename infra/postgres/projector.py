@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import astuple
 
-from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, leading
+from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, StandsBy, leading
 from infra.postgres.lobby import Shown
 from infra.postgres.relay import Superseded
 from infra.postgres.rows import ACTORS
@@ -57,9 +57,9 @@ class PostgresProjectedLog:
 
 
 @asynccontextmanager
-async def leading_projector(url: str) -> AsyncIterator[PostgresProjectedLog]:
+async def leading_projector(url: str, *, stands_by: StandsBy = lambda: None) -> AsyncIterator[PostgresProjectedLog]:
     """Waits for the leadership and takes over the served build. Errors: Unavailable, AheadOfCluster."""
-    async with leading(url, PROJECTOR_LOCK, name="shanghai projector", role=ROLE) as session:
+    async with leading(url, PROJECTOR_LOCK, name="shanghai projector", role=ROLE, stands_by=stands_by) as session:
         [[build, epoch, xid, gseq, is_ahead]] = await session.fetch(_SQL["take_over"])
         if is_ahead:
             raise AheadOfCluster("the read models come from an older cluster: run shanghai projector --rebuild")

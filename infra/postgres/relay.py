@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from infra.postgres.leading import RELAY_LOCK, Session, leading
+from infra.postgres.leading import RELAY_LOCK, Session, StandsBy, leading
 from infra.postgres.poke import CHANNEL
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
@@ -71,9 +71,9 @@ class PostgresRelayLog:
 
 
 @asynccontextmanager
-async def leading_relay(url: str) -> AsyncIterator[PostgresRelayLog]:
+async def leading_relay(url: str, *, stands_by: StandsBy = lambda: None) -> AsyncIterator[PostgresRelayLog]:
     """Waits for the leadership and takes over the checkpoint. Errors: Unavailable, YoungerCluster."""
-    async with leading(url, RELAY_LOCK, name="shanghai relay") as session:
+    async with leading(url, RELAY_LOCK, name="shanghai relay", stands_by=stands_by) as session:
         [[is_younger]] = await session.fetch(_SQL["younger_cluster"])
         if is_younger:
             raise YoungerCluster(

@@ -1,0 +1,71 @@
+"""A process that can be watched: its port, its loop, its report of being alive."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import get_args
+
+from msgspec import Struct
+
+from infra.presence import reporting
+from infra.settings import Settings
+from infra.watching.numbers import LOOP_LAG, PROCESS, numbers_page
+from infra.watching.port import Page, health_pages, serving
+from infra.watching.vital import Role, Vital, turning
+from services.ports import Unavailable
+
+_REACHED_WITHIN_S = 2.0
+
+
+class Watched(Struct, frozen=True):
+    """What a leader calls: `beat` at each sign of its work, `stands_by` while another one leads."""
+
+    beat: Callable[[], None]
+    stands_by: Callable[[], None]
+
+
+@asynccontextmanager
+async def watched_leader(settings: Settings, process: str) -> AsyncIterator[Watched]:
+    """Serves the port of a process of which one leads, and reports the leader to the API. Errors: PortRefused."""
+    vital = Vital(process)
+    with serving(settings.metrics_host, settings.metrics_port, pages_of(vital)):
+        async with turning(vital, LOOP_LAG.observe), reporting(settings.limits_url, process) as report:
+
+            def beat() -> None:
+                vital.leads()
+                report()
+
+            yield Watched(beat, vital.stands_by)
+
+
+@asynccontextmanager
+async def watched_api(settings: Settings, reach: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """Serves the port of an API process, which is of use while `reach` gets an answer. Errors: PortRefused."""
+    vital = Vital("api")
+    loop = asyncio.get_running_loop()
+
+    async def look() -> None:
+        with suppress(Unavailable):
+            await reach()
+            vital.works()
+
+    def ready() -> tuple[int, str, bytes]:
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(look(), loop).result(_REACHED_WITHIN_S)
+        return pages["/health/ready"]()
+
+    pages = pages_of(vital)
+    with serving(settings.metrics_host, settings.metrics_port, {**pages, "/health/ready": ready}):
+        async with turning(vital, LOOP_LAG.observe):
+            yield
+
+
+def pages_of(vital: Vital) -> Mapping[str, Page]:
+    """Is everything that the port of a process serves."""
+
+    def value(role: Role) -> Callable[[], float]:
+        return lambda: float(vital.role == role)
+
+    for role in get_args(Role):
+        PROCESS.labels(vital.process, role).set_function(value(role))
+    return {**health_pages(vital), "/metrics": numbers_page}
