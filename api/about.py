@@ -16,7 +16,9 @@ from api.rules import ruleset_of
 from domain import faults
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
+from services.due import DESERTED_S, WAITING_MS
 from services.identity import TOKENS_AT_MOST
+from services.invites import INVITES_AT_MOST
 from services.lag import ALERT_S
 from services.limits import Quotas
 from services.ports import Unavailable
@@ -25,7 +27,12 @@ VERSION = "0.1.0"
 
 
 class Bounds(Struct, frozen=True):
-    """Between which numbers a request has to stay. _s: seconds, _ms: milliseconds."""
+    """Between which numbers a request has to stay. _s: seconds, _ms: milliseconds.
+
+    correspondence_claim_window_s: instead of claim_window_s where a turn has correspondence_turn_s or more.
+    waiting_game_s: after which a game that was not started is cancelled; deserted_game_s: after which one whose people
+    are all away is, or after three turns if they are longer.
+    """
 
     name_characters: int = shapes.MAX_NAME
     body_bytes: int = MAX_BODY
@@ -34,6 +41,13 @@ class Bounds(Struct, frozen=True):
     claim_window_s: tuple[int, int] = (0, shapes.MAX_CLAIM_WINDOW_S)
     turn_s: tuple[int, int] = (shapes.MIN_TURN_S, shapes.MAX_TURN_S)
     bot_delay_ms: tuple[int, int] = (0, shapes.MAX_BOT_DELAY_MS)
+    correspondence_turn_s: int = shapes.CORRESPONDENCE_TURN_S
+    correspondence_claim_window_s: tuple[int, int] = (0, shapes.MAX_CORRESPONDENCE_WINDOW_S)
+    spectator_delay_s: tuple[int, int] = (1, shapes.MAX_SPECTATOR_DELAY_S)
+    waiting_game_s: int = WAITING_MS // 1000
+    deserted_game_s: int = DESERTED_S
+    invite_s: tuple[int, int] = (shapes.MIN_INVITE_S, shapes.MAX_INVITE_S)
+    invites_of_player_in_game: int = INVITES_AT_MOST
     packs: int = faults.MAX_PACKS
     cards_dealt: int = faults.MAX_DEAL
     wilds_in_deck: int = faults.MAX_WILDS_IN_DECK

@@ -5,7 +5,19 @@ from api.house import House
 from api.paths import game_id_of, seat_of
 from api.requests import etag, header, invalid, versions_of
 from api.rules import ruleset_of
-from api.shapes import BotSeat, GamePage, GamesQuery, NewGameRequest, NonceRequest, OpenSeat, SeatRequest, YourSeat
+from api.shapes import (
+    CORRESPONDENCE_TURN_S,
+    MAX_CLAIM_WINDOW_S,
+    BotSeat,
+    GamePage,
+    GamesQuery,
+    NewGameRequest,
+    NewPace,
+    NonceRequest,
+    OpenSeat,
+    SeatRequest,
+    YourSeat,
+)
 from domain.commands import Pace, SeatPlan
 from services import games, lobby
 from services.ids import uuid_of
@@ -24,10 +36,9 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     await refuse_too_many_games(
         house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
     )
-    pace = Pace(body.pace.claim_window_s, body.pace.turn_s, body.pace.bot_delay_ms, body.pace.claims)
     new = games.NewGame(
         rules=ruleset_of(body.ruleset, body.overrides),
-        pace=pace,
+        pace=pace_of(body.pace),
         seats=_seat_plans(body, call.caller),
         visibility=body.visibility,
         spectators=body.spectators,
@@ -122,6 +133,14 @@ async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> 
 def replay_header(outcome: Outcome) -> dict[str, str]:
     """Marks the answer of a request that was carried out before."""
     return {"idempotency-replayed": "true"} if outcome.replayed else {}
+
+
+def pace_of(new: NewPace) -> Pace:
+    """Gives the pace that a request asks for; refuses a claim window of hours where a turn has minutes."""
+    if new.claim_window_s > MAX_CLAIM_WINDOW_S and new.turn_s < CORRESPONDENCE_TURN_S:
+        detail = f"More than {MAX_CLAIM_WINDOW_S} s go only with turns of {CORRESPONDENCE_TURN_S} s and more."
+        raise invalid("body", "/pace/claim_window_s", "invalid_value", detail)
+    return Pace(new.claim_window_s, new.turn_s, new.bot_delay_ms, new.claims)
 
 
 def _seat_plans(body: NewGameRequest, caller: Principal) -> tuple[SeatPlan, ...]:

@@ -217,7 +217,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="createInvite", tag="Games", method="POST", path=f"{_GAME}/invites", handler=seats.create_invite,
         scope="play", status=201, headers=("Location",),
-        problems=("game_not_found", "not_seated", "not_your_decision"),
+        problems=("game_not_found", "not_seated", "not_your_decision", "seat_not_found", "too_many_invites"),
     ),
     Operation(
         id="getInvite", tag="Games", method="GET", path="/v1/invites/{code}", handler=seats.get_invite, scope="watch",

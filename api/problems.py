@@ -15,7 +15,7 @@ from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
 from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame, RefusedUnseen
 from services.identity import ScopeNotOwned, TooManyTokens
-from services.invites import GameFull, InviteExpired, InviteNotFound
+from services.invites import GameFull, InviteExpired, InviteNotFound, TooManyInvites
 from services.limits import TooManyGames
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
@@ -74,6 +74,9 @@ KINDS: dict[str, Kind] = {
     "game_full": Kind(409, "Game full", "No seat is open any more."),
     "too_many_games": Kind(409, "Too many games", "So many games that the caller opened are not over; see /v1/meta."),
     "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
+    "too_many_invites": Kind(
+        409, "Too many invites", "So many of the caller's invites to this game can be used; see /v1/meta."
+    ),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
@@ -122,6 +125,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     GameFull: "game_full",
     TooManyGames: "too_many_games",
     TooManyTokens: "too_many_tokens",
+    TooManyInvites: "too_many_invites",
     ScopeNotOwned: "scope_not_owned",
     OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",

@@ -81,7 +81,10 @@ async def reclaim_seat(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Ans
 
 
 async def hand_over(house: House, call: KeyedCall[NoQuery, HandoverRequest]) -> Answer[GameBody]:
-    """Gives the own hand to another player, in any phase; they see what the seat has seen. The score goes with it."""
+    """Gives the own hand to another player at once, in any phase; they see what the seat has seen.
+
+    The score goes with it. Who wants the other to be asked first makes an invite with `is_hand` instead.
+    """
     game_id, seat = game_id_of(call.path), seat_of(call.path)
     hot, outcome = await seats.hand_over(
         house.tables, house.accounts, call.caller, game_id, seat, call.body.player_id, call.request

@@ -17,12 +17,14 @@ from services.rendering import EventBody, GameBody
 
 MAX_NAME = 40
 MAX_CLAIM_WINDOW_S = 120
+CORRESPONDENCE_TURN_S = 3600
+MAX_CORRESPONDENCE_WINDOW_S = 2 * 24 * 3600
 MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
 MAX_SPECTATOR_DELAY_S = 3600
 MAX_TOKEN_S = 10 * 366 * 24 * 3600
-MAX_INVITE_S = 30 * 24 * 3600
+MIN_INVITE_S, MAX_INVITE_S = 60, 30 * 24 * 3600
 NonceCommitment: TypeAlias = Annotated[
     str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
 ]
@@ -54,9 +56,12 @@ class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewPace(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long the table waits. claims: `early` closes the window when all have answered, `full` at its time."""
+    """How long the table waits. claims: `early` closes the window when all have answered, `full` at its time.
 
-    claim_window_s: Annotated[int, Meta(ge=0, le=MAX_CLAIM_WINDOW_S)] = 5
+    claim_window_s: two minutes at the most, and two days where a turn has an hour or more.
+    """
+
+    claim_window_s: Annotated[int, Meta(ge=0, le=MAX_CORRESPONDENCE_WINDOW_S)] = 5
     turn_s: Annotated[int, Meta(ge=MIN_TURN_S, le=MAX_TURN_S)] = 60
     bot_delay_ms: Annotated[int, Meta(ge=0, le=MAX_BOT_DELAY_MS)] = 0
     claims: Literal["early", "full"] = "early"
@@ -130,7 +135,7 @@ class InviteRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
     seat: Annotated[int, Meta(ge=0, le=99)] | None = None
     is_hand: bool = False
-    valid_s: Annotated[int, Meta(ge=60, le=MAX_INVITE_S, description="seconds until it expires")] = 24 * 3600
+    valid_s: Annotated[int, Meta(ge=MIN_INVITE_S, le=MAX_INVITE_S, description="seconds until it expires")] = 24 * 3600
 
 
 class NonceRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -135,7 +135,7 @@ class SeatBot(Struct, frozen=True, gc=False, tag=True):
 
 
 class CancelGame(Struct, frozen=True, gc=False, tag=True):
-    """A game that waits for its start will not be played."""
+    """A game that waits for its start will not be played; an expired one not to its end either."""
 
     reason: Literal["opener", "expired"]
 
@@ -160,7 +160,8 @@ class DropNonces(Struct, frozen=True, gc=False, tag=True):
 class ChangeController(Struct, frozen=True, gc=False, tag=True):
     """The seat goes over to a person or a bot, in any phase; its cards, points and pending buys stay.
 
-    A bot that sits in for a person keeps their `player_id`, so that they can reclaim the seat.
+    A bot that sits in for a person keeps their `player_id`, so that they can reclaim the seat. is_silent: it does so
+    because they have not answered.
     """
 
     seat: int
@@ -168,6 +169,7 @@ class ChangeController(Struct, frozen=True, gc=False, tag=True):
     player_id: str | None
     level: Level | None
     reason: Literal["abandoned", "handed_over", "reclaimed", "sat_in"]
+    is_silent: bool = False
 
 
 class LeaveForGood(Struct, frozen=True, gc=False, tag=True):

@@ -43,7 +43,8 @@ class GameOpened(Struct, frozen=True, gc=False):
 class SeatChanged(Struct, frozen=True, gc=False):
     """Somebody else controls the seat now; `out` means that nobody does any more.
 
-    nonce_commitment: what a person who sits down gives with it; it is published when the game starts.
+    nonce_commitment: what a person who sits down gives with it; it is published when the game starts. is_silent: the
+    person has not answered for long, and a bot sits in until they are back.
     """
 
     seat: int
@@ -52,6 +53,7 @@ class SeatChanged(Struct, frozen=True, gc=False):
     level: Level | None
     reason: SeatChange
     nonce_commitment: str | None = None
+    is_silent: bool = False
 
 
 class NoncesAsked(Struct, frozen=True, gc=False):

@@ -105,10 +105,29 @@ def _seat_changed(game: Game, event: e.SeatChanged) -> None:
         passes_round=False,
         out=event.reason == "out",
         nonce_commitment=None if event.reason == "left" else event.nonce_commitment or before.nonce_commitment,
+        silent=event.is_silent,
     )
     seat_is(game, event.seat, seat)
+    game.deserted_at = game.version if _is_deserted(game.seats) else None
     if event.reason == "out" and game.round is not None:
         _without(event.seat, game.round, game.version)
+    elif event.reason in ("handed_over", "reclaimed") and game.round is not None:
+        _begin_clock_anew(event.seat, game.round, game.version)
+
+
+def _is_deserted(seats: Iterable[Seat]) -> bool:
+    """Tells whether nobody is left but bots, and some of them only until their people are back."""
+    return any(seat.silent for seat in seats) and all(seat.controller != "human" for seat in seats)
+
+
+def _begin_clock_anew(seat: int, round_: Round, version: int) -> None:
+    """Whoever has just come to the seat in turn has its whole time, once in each decision.
+
+    A hand that goes to and fro stops no game.
+    """
+    asked = round_.turn if round_.now.offered is None else round_.now.offered
+    if seat == asked and round_.clock_at <= round_.asked_at:
+        round_.clock_at, round_.is_warned = version, False
 
 
 def _without(seat: int, round_: Round, version: int) -> None:

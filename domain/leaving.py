@@ -16,7 +16,8 @@ from domain.unfolding import Unfolding
 def change_controller(game: Game, command: ChangeController) -> list[Event]:
     """Hands a seat over, in any phase of a game that is played."""
     _refuse_unless_held(game, command.seat)
-    return [e.SeatChanged(command.seat, command.controller, command.player_id, command.level, command.reason)]
+    who = (command.controller, command.player_id, command.level)
+    return [e.SeatChanged(command.seat, *who, command.reason, is_silent=command.is_silent)]
 
 
 def leave_for_good(game: Game, command: LeaveForGood) -> list[Event]:

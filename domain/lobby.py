@@ -85,10 +85,11 @@ def seat_bot(game: Game, command: SeatBot) -> list[Event]:
 
 
 def cancel_game(game: Game, command: CancelGame) -> list[Event]:
-    """Cancels a waiting game; doing it again changes nothing."""
+    """Cancels a waiting game, or one that all its people have deserted for too long; doing it again changes nothing."""
     if game.status == "cancelled":
         return []
-    if game.status != "waiting":
+    is_given_up = command.reason == "expired" and game.status == "playing" and game.deserted_at is not None
+    if game.status != "waiting" and not is_given_up:
         raise Refused(AlreadyStarted())
     return [e.GameCancelled(command.reason)]
 

@@ -28,7 +28,8 @@ class Seat(Struct, frozen=True, gc=False):
 
     contract: the seat's contract in force, from 0. passes_round: it wants to be asked about no discard this round.
     skip: whether a skip card makes it miss a turn. out: it has left for good and is dealt nothing more.
-    nonce_commitment, nonce: its share of the luck, hex, if a person gave one.
+    nonce_commitment, nonce: its share of the luck, hex, if a person gave one. silent: a bot sits in because its person
+    has not answered.
     """
 
     controller: Controller = "open"
@@ -45,6 +46,7 @@ class Seat(Struct, frozen=True, gc=False):
     out: bool = False
     nonce_commitment: str | None = None
     nonce: str | None = None
+    silent: bool = False
 
 
 class Discarded(Struct, frozen=True, gc=False):
@@ -121,7 +123,7 @@ class Result(Struct, frozen=True, gc=False):
 
 
 class Game(Struct):
-    """A whole game. `version` is the number of its last event."""
+    """A whole game. `version` is the number of its last event; from `deserted_at` on all its people are away."""
 
     version: int
     game_id: str
@@ -141,6 +143,7 @@ class Game(Struct):
     hints: bool = True
     invited: tuple[str, ...] = ()
     spectator_delay_s: int = 0
+    deserted_at: int | None = None
 
 
 State: TypeAlias = Unopened | Game

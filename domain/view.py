@@ -21,7 +21,8 @@ Phase: TypeAlias = Literal["draw", "claims", "play", "scoring"]
 
 
 class SeatView(Struct, frozen=True):
-    """A seat as everybody sees it. buys_left: None for no limit; contract: index of the contract in force."""
+    """A seat as everybody sees it. away: a bot plays for a person who may come back; buys_left: None for no limit;
+    contract: index of the contract in force."""
 
     seat: int
     name: str | None
@@ -137,7 +138,7 @@ def seat_view(game: Game, number: int, seat: Seat) -> SeatView:
         player_id=seat.player_id,
         controller=seat.controller,
         level=seat.level,
-        away=False,
+        away=seat.controller == "bot" and seat.player_id is not None,
         hand_count=len(seat.hand),
         down=seat.down,
         buys_left=_buys_left(game.rules.buy, seat),

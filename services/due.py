@@ -11,6 +11,7 @@ from services.ports import Work
 SWEEP_MS = 5_000  # a job handed out at once is repeated by the sweep after this time
 NONCE_MS = 10_000  # time to reveal what stands behind a commitment
 WAITING_MS = 24 * 3600 * 1000  # after which a game that was not started is cancelled
+DESERTED_S = 7 * 24 * 3600  # after which a game whose people are all away is cancelled; after three longer turns
 WARNED_FROM_S = 20  # shorter turns are over before a warning is read
 
 When = Callable[[int], datetime | None]
@@ -18,7 +19,11 @@ When = Callable[[int], datetime | None]
 
 
 def next_work(game: Game, when: When) -> Work | None:
-    """Finds the earliest thing that must happen; None while the table waits for people without a timer."""
+    """Finds the earliest thing that must happen; None for a game that is over.
+
+    Bots do not play on among themselves where all people are away: the table waits for one of them, and at last is
+    given up.
+    """
     round_ = game.round
     if game.nonces_asked_at is not None:
         return Work("turn_timer", NONCE_MS, when(game.nonces_asked_at))
@@ -31,6 +36,8 @@ def next_work(game: Game, when: When) -> Work | None:
     assert round_ is not None
     if round_.step == "scoring":
         return Work("score", SWEEP_MS)
+    if game.deserted_at is not None:
+        return Work("expire", max(DESERTED_S, 3 * game.pace.turn_s) * 1000, when(game.deserted_at))
     if any(game.seats[decision.seat].controller == "bot" for decision in open_decisions(game)):
         return Work("bots", SWEEP_MS + game.pace.bot_delay_ms)
     if round_.window is not None and round_.window.declined:
@@ -41,8 +48,11 @@ def next_work(game: Game, when: When) -> Work | None:
 
 
 def warning_s(turn_s: int) -> int:
-    """Gives how long before a turn's end its player is warned: a quarter of the time, an hour at the most."""
-    return min(turn_s // 4, 3600)
+    """Gives how long before a turn's end its player is warned.
+
+    A quarter of the time, an hour at the most; of turns of days a twelfth, so that a night's sleep does not miss it.
+    """
+    return min(turn_s // 4, max(3600, turn_s // 12))
 
 
 def deadline_of(game: Game, decision: Decision, when: When) -> datetime | None:

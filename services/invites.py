@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from domain.commands import TableCommand, TakeSeat
-from domain.refusals import Refused, SeatNotHeld
+from domain.refusals import Refused, SeatNotFound, SeatNotHeld
 from domain.state import Game
 from services.games import NotSeated, NotYourDecision, known_game, own_seat
 from services.ids import new_uuid
@@ -19,6 +19,7 @@ from services.tables import Denied, Draft, Hot, KeyReused, Outcome, Tables
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 CODE_LETTERS = 16  # 80 bits: found by nobody who tries
+INVITES_AT_MOST = 20  # of one player to one game, whose time is not over
 
 
 class NewInvite(Struct, frozen=True):
@@ -55,6 +56,10 @@ class Invites(Protocol):
         """Finds an invite by its code, also one whose time is over."""
         ...
 
+    async def living(self, game_id: str, made_by: str) -> int:
+        """Counts a player's invites to a game whose time is not over."""
+        ...
+
 
 class InviteNotFound(Exception):
     """There is no such invite."""
@@ -62,6 +67,10 @@ class InviteNotFound(Exception):
 
 class InviteExpired(Denied):
     """The time of the invite is over."""
+
+
+class TooManyInvites(Exception):
+    """So many of this player's invites to this game can be used that there is room for no other one."""
 
 
 class GameFull(Denied):
@@ -79,14 +88,20 @@ async def invite(
 ) -> Invite:
     """Makes an invite; the same request again gives the same one.
 
-    Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; KeyReused.
+    Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; Refused
+    for a seat that is none; TooManyInvites, where several at once may pass; KeyReused.
     """
     game = (await known_game(tables, principal, game_id)).game
+    if wanted.seat is not None and wanted.seat >= len(game.seats):
+        raise Refused(SeatNotFound(wanted.seat))
     if wanted.is_hand:
         if own_seat(game, principal) != wanted.seat:
             raise NotYourDecision
     elif seat_held_by(game, principal.player_id) is None and game.opened_by != principal.player_id:
         raise NotSeated
+    used = await invites.living(game_id, principal.player_id)
+    if used >= INVITES_AT_MOST and not await reservations.is_kept(request):
+        raise TooManyInvites
     invite_id, fingerprint = await reservations.reserve(request, new_uuid())
     if fingerprint != request.fingerprint:
         raise KeyReused

@@ -265,6 +265,10 @@ class MemoryInvites:
     async def find(self, code: str) -> Invite | None:
         return next((self._aged(invite) for invite in self.kept.values() if invite.code == code), None)
 
+    async def living(self, game_id: str, made_by: str) -> int:
+        those = [each for each in self.kept.values() if (each.game_id, each.made_by) == (game_id, made_by)]
+        return sum(not self._aged(each).is_expired for each in those)
+
     def _aged(self, invite: Invite) -> Invite:
         return replace(invite, is_expired=invite.expires_at <= self.now())
 

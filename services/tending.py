@@ -181,7 +181,7 @@ def _sit_in(draft: Draft, decision: Decision) -> None:
     """Seats a bot in the place of a person who is away; they may reclaim the seat at any time."""
     seat = draft.game.seats[decision.seat]
     if draft.game.status == "playing" and seat.controller == "human" and not seat.out:
-        command = ChangeController(decision.seat, "bot", seat.player_id, "normal", "sat_in")
+        command = ChangeController(decision.seat, "bot", seat.player_id, "normal", "sat_in", is_silent=True)
         draft.carry_out(command, "timer", _derived_id(draft, f"away-{decision.decision_id}"))
 
 

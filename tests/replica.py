@@ -7,7 +7,7 @@ from typing import Any
 
 Json = dict[str, Any]
 _COMPARED = ("version", "status", "round", "table", "seats", "you", "result")
-_UNTOLD = ("name", "away", "buys_left")  # names change, presence is no event, limits are in the rules
+_UNTOLD = ("name", "buys_left")  # names change, limits are in the rules
 
 
 class Replica:
@@ -72,6 +72,7 @@ class Replica:
                 "player_id": None,
                 "controller": "open",
                 "level": None,
+                "away": False,
                 "hand_count": 0,
                 "down": False,
                 "contract": 0,
@@ -82,6 +83,7 @@ class Replica:
 
     def _seat_changed(self, seat: int, data: Json) -> None:
         self.seats[seat] |= {key: data[key] for key in ("player_id", "controller", "level")}
+        self.seats[seat]["away"] = data["controller"] == "bot" and data["player_id"] is not None
 
     def _game_started(self, _: int | None, _data: Json) -> None:
         self.status = "playing"

@@ -29,6 +29,10 @@ class PostgresInvites:
         rows = await self._database.fetch(_SQL["find"], code)
         return _invite(rows[0]) if rows else None
 
+    async def living(self, game_id: str, made_by: str) -> int:
+        [[count]] = await self._database.fetch(_SQL["living"], uuid_of("gam", game_id), uuid_of("ply", made_by))
+        return int(count)
+
 
 def _invite(row: asyncpg.Record) -> Invite:
     return Invite(

@@ -11,5 +11,8 @@ FROM invite WHERE invite_id = $1;
 SELECT code, game_id, seat, is_hand, made_by, expires_at, expires_at <= statement_timestamp() AS is_expired
 FROM invite WHERE code = $1;
 
+-- name: living
+SELECT count(*) FROM invite WHERE game_id = $1 AND made_by = $2 AND expires_at > statement_timestamp();
+
 -- name: forget_old
 DELETE FROM invite WHERE expires_at < statement_timestamp() - interval '30 days';

@@ -133,18 +133,6 @@ async def test_a_clock_that_has_begun_anew_is_not_over(world: World, clock: Cloc
     assert "timer" not in {each.actor for each in events}
 
 
-async def test_a_game_that_everybody_has_left_comes_to_its_end(
-    world: World, clock: Clock, anna: Player, boris: Player
-) -> None:
-    short = {"contracts": [[{"kind": "set", "size": 3}]]}
-    game_id = await dealt_game(world, anna, boris, pace=PACE | {"turn_s": 10, "claim_window_s": 3}, overrides=short)
-    for _ in range(60):
-        if not await wait(world, clock, game_id, 11):
-            break
-    assert (await view(anna, game_id))["status"] == "finished"
-    assert await wait(world, clock, game_id, 1_000_000) == []
-
-
 async def test_a_waiting_game_whose_nonces_never_come_is_given_up_too(world: World, clock: Clock, anna: Player) -> None:
     committed = {"controller": "you", "nonce_commitment": sha256(bytes(16)).hexdigest()}
     game_id = (await anna.open_game(seats=[committed, {"controller": "bot"}]))["game_id"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from services.invites import INVITES_AT_MOST
 from services.memory import MemoryInvites
 from services.tables import Tables
 from services.tending import _play_bots
@@ -131,6 +132,30 @@ async def test_an_invite_opens_a_private_game(world: World, anna: Player, boris:
     full = await clara.call("POST", f"/v1/invites/{invite['code']}/accept", idempotency_key="x")
     assert_problem(full, 409, "game_full")
     assert_problem(await clara.call("GET", "/v1/invites/nothing"), 404, "invite_not_found")
+
+
+async def test_an_invite_is_for_a_seat_that_there_is(anna: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    invites = f"/v1/games/{game_id}/invites"
+    assert_problem(await anna.call("POST", invites, {"seat": 2}, idempotency_key="1"), 404, "seat_not_found")
+    mine = {"is_hand": True, "seat": 2}
+    assert_problem(await anna.call("POST", invites, mine, idempotency_key="1"), 404, "seat_not_found")
+    assert (await anna.sent("POST", invites, {"seat": 1}, idempotency_key="1"))["seat"] == 1
+
+
+async def test_a_player_has_so_many_invites_to_a_game(world: World, anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")
+    invites = f"/v1/games/{game_id}/invites"
+    made = [await anna.sent("POST", invites, {"valid_s": 60}, idempotency_key=f"{n}") for n in range(INVITES_AT_MOST)]
+    for _ in range(2):
+        assert_problem(await anna.call("POST", invites, {}, idempotency_key="more"), 409, "too_many_invites")
+    assert await anna.sent("POST", invites, {"valid_s": 60}, idempotency_key="0") == made[0]
+    await boris.sent("POST", invites, {})
+    assert isinstance(world.house.invites, MemoryInvites)
+    before = world.house.invites.now
+    world.house.invites.now = lambda: before() + timedelta(seconds=61)
+    await anna.sent("POST", invites, {"valid_s": 90}, idempotency_key="more")
 
 
 async def test_an_invite_expires(world: World, anna: Player, boris: Player, clara: Player) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from msgspec.structs import replace
+
 from services.ids import new_uuid, public_id
 from services.invites import NewInvite, new_code
 from tests.appends import new_game
@@ -36,6 +38,19 @@ async def test_one_id_has_one_invite_for_ever(world: World) -> None:
     invite_id = new_uuid()
     first = await world.invites.keep(invite_id, new(new_code()))
     assert await world.invites.keep(invite_id, new(new_code(), seat=1)) == first
+
+
+async def test_a_players_invites_to_a_game_are_counted_until_their_time_is_over(world: World) -> None:
+    wanted = new(new_code())
+    other = replace(wanted, made_by=public_id("ply", new_uuid()))
+    for each in (wanted, replace(wanted, code=new_code()), replace(wanted, code=new_code(), valid_s=0)):
+        await world.invites.keep(new_uuid(), each)
+    await world.invites.keep(new_uuid(), replace(other, code=new_code()))
+    await world.invites.keep(new_uuid(), new(new_code()))
+    await asyncio.sleep(0.01)
+    assert await world.invites.living(wanted.game_id, ANNA) == 2
+    assert await world.invites.living(wanted.game_id, other.made_by) == 1
+    assert await world.invites.living(new_game(), ANNA) == 0
 
 
 async def test_an_invite_expires(world: World) -> None:
