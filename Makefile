@@ -3,6 +3,7 @@ PYTHON ?= python3 python3.13 python3.12 python3.11  # the first that is new enou
 VENV   := .venv
 PEERS  := .bench-venv
 CLIENTS := clients
+CHROMIUM ?= chromium
 PY     := $(VENV)/bin/python
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(PY),\
           $(PY) -m pip install --quiet --disable-pip-version-check --no-input)
@@ -20,7 +21,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples settings clients test-clients lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples settings clients test-clients test-web lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -89,10 +90,15 @@ clients: $(VENV)/developing $(CLIENTS)/installed  ## makes clients in Python and
 test-clients: clients  ## the TypeScript client plays, and strangers' tools read the documents; needs Node
 	$(PY) -m pytest --node tests/e2e
 
+test-web: $(VENV)/browsing  ## the page /docs in a real browser: make test-web [CHROMIUM=/usr/bin/chromium]
+	@command -v $(CHROMIUM) >/dev/null || { echo "make test-web needs Chromium: apt-get install chromium, or CHROMIUM=…"; exit 1; }
+	$(PY) -m pytest --web $(CHROMIUM) tests/web
+
 lock:  ## pins what pyproject.toml asks for; needs uv
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) --output-file requirements.lock
 	$(LOCK) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --group web --constraints requirements-dev.lock --output-file requirements-web.lock
 
 clean:  ## removes what make and the tools made; the data folder stays
 	rm -rf $(VENV) $(PEERS) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -106,6 +112,10 @@ $(VENV)/installed: requirements.lock pyproject.toml | $(PY)
 
 $(VENV)/developing: requirements-dev.lock $(VENV)/installed
 	$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/browsing: requirements-web.lock $(VENV)/developing
+	$(INSTALL) --require-hashes -r requirements-web.lock
 	@touch $@
 
 $(CLIENTS)/installed: openapi/examples/typescript/package-lock.json

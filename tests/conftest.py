@@ -2,26 +2,29 @@
 
 import pytest
 
+KEPT_APART = ("soak", "node", "web")  # each a marker and an option
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds what a developer may ask for on top of pytest."""
     parser.addoption("--record-golden", action="store_true", help="record the golden files in tests/golden anew")
     parser.addoption("--node", action="store_true", help="run only the tests that need Node, for make test-clients")
+    parser.addoption("--web", metavar="CHROMIUM", help="run only the tests that need a browser, for make test-web")
     parser.addoption("--record-examples", action="store_true", help="record api/examples.json anew, from tests/api")
     parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
     parser.addoption("--soak-minutes", type=float, default=480, metavar="MINUTES", help="bound of the whole soak")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the soak out and what needs Node, or everything else."""
-    asked = "soak" if config.getoption("--soak") else "node" if config.getoption("--node") else None
+    """Leaves out what is kept apart, or everything else."""
+    asked = next((name for name in KEPT_APART if config.getoption(f"--{name}")), None)
     wanted = {item for item in items if _kept_apart(item) == asked}
     config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
     items[:] = [item for item in items if item in wanted]
 
 
 def _kept_apart(item: pytest.Item) -> str | None:
-    return next((name for name in ("soak", "node") if item.get_closest_marker(name)), None)
+    return next((name for name in KEPT_APART if item.get_closest_marker(name)), None)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
