@@ -56,6 +56,8 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         reservations=services.reservations,
         invites=services.invites,
         lobby=services.lobby,
+        desk=services.desk,
+        now=services.work.now,
         feed=feed,
         quotas=quotas,
         limits={

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeAlias
 
 from api.streams import Streams
@@ -12,6 +13,7 @@ from services.invites import Invites
 from services.lag import Lag
 from services.limits import Limit, Policy, Quotas
 from services.lobby import Lobby
+from services.operating import OperatorDesk
 from services.ports import Accounts, Principal, Reservations, Secrets
 from services.tables import Tables
 
@@ -52,7 +54,7 @@ class Callers:
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """Everything that one API process serves from."""
+    """Everything that one API process serves from. now: the database's clock, by which work becomes due."""
 
     tables: Tables
     secrets: Secrets
@@ -60,6 +62,8 @@ class House:
     reservations: Reservations
     invites: Invites
     lobby: Lobby
+    desk: OperatorDesk
+    now: Callable[[], Awaitable[datetime]]
     feed: Feed
     quotas: Quotas
     limits: Mapping[Policy, Limit]

@@ -39,7 +39,9 @@ KINDS: dict[str, Kind] = {
     "idempotency_key_required": Kind(
         400, "Idempotency-Key required", "This request needs an Idempotency-Key of 1 to 128 printable characters."
     ),
-    "unauthenticated": Kind(401, "Unauthenticated", "A bearer token is missing, unknown or revoked."),
+    "unauthenticated": Kind(
+        401, "Unauthenticated", "A bearer token is missing, unknown or revoked, or its player suspended."
+    ),
     "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
     "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
     "not_your_decision": Kind(403, "Not your decision", "The question is asked to another seat."),

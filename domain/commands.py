@@ -140,6 +140,23 @@ class CancelGame(Struct, frozen=True, gc=False, tag=True):
     reason: Literal["opener", "expired"]
 
 
+class EndGame(Struct, frozen=True, gc=False, tag=True):
+    """Whoever runs the server ends a game that waits or is played; nobody wins it."""
+
+
+class NoteOperator(Struct, frozen=True, gc=False, tag=True):
+    """Whoever runs the server looks into a game's hands, or has its work done again: the table is told."""
+
+    what: Literal["log_read", "unstuck"]
+
+
+class SeatBotForAbsent(Struct, frozen=True, gc=False, tag=True):
+    """Whoever runs the server seats a bot for a person who is away; they may reclaim the seat."""
+
+    seat: int
+    level: Level
+
+
 class StartGame(Struct, frozen=True, gc=False, tag=True):
     """The waiting is over; every seat must be taken."""
 
@@ -242,4 +259,7 @@ TableCommand: TypeAlias = (
     | CloseClaims
     | WarnTurn
     | ActForSeat
+    | EndGame
+    | NoteOperator
+    | SeatBotForAbsent
 )

@@ -16,16 +16,19 @@ from domain.commands import (
     Discard,
     DrawStock,
     DropNonces,
+    EndGame,
     LayDown,
     LayOff,
     LeaveForGood,
     LeaveSeat,
     Move,
+    NoteOperator,
     OpenGame,
     Pass,
     RevealNonce,
     ScoreRound,
     SeatBot,
+    SeatBotForAbsent,
     StartGame,
     SwapWild,
     TableCommand,
@@ -48,6 +51,7 @@ from domain.lobby import (
     start_game,
     take_seat,
 )
+from domain.operating import end_game, note_operator, seat_bot_for_absent
 from domain.options import options_for
 from domain.refusals import (
     DecisionClosed,
@@ -117,6 +121,12 @@ def _judged(command: TableCommand, game: Game) -> Unfolding:
             return Unfolding(game, change_controller(game, command))
         case LeaveForGood():
             return Unfolding(game, leave_for_good(game, command))
+        case EndGame():
+            return Unfolding(game, end_game(game))
+        case NoteOperator():
+            return Unfolding(game, note_operator(game, command))
+        case SeatBotForAbsent():
+            return Unfolding(game, seat_bot_for_absent(game, command))
         case DealRound():
             return Unfolding(game, deal_round(game, command))
         case ScoreRound():

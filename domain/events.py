@@ -15,7 +15,8 @@ from domain.ruleset import Part, Ruleset
 
 ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called", "left"]
 RoundEnd: TypeAlias = Literal["out", "exhausted", "left"]
-Cancelling: TypeAlias = Literal["opener", "expired"]
+Cancelling: TypeAlias = Literal["opener", "expired", "operator"]
+OperatorAct: TypeAlias = Literal["log_read", "unstuck", "bot_seated", "ended"]
 SeatChange: TypeAlias = Literal["opened", "taken", "left", "abandoned", "handed_over", "reclaimed", "sat_in", "out"]
 
 
@@ -301,6 +302,12 @@ class GameCancelled(Struct, frozen=True, gc=False):
     reason: Cancelling
 
 
+class OperatorActed(Struct, frozen=True, gc=False):
+    """Somebody who runs the server looked into the hands or took a hand in the game; who it was is kept elsewhere."""
+
+    what: OperatorAct
+
+
 Event: TypeAlias = (
     GameOpened
     | SeatChanged
@@ -333,4 +340,5 @@ Event: TypeAlias = (
     | RoundScored
     | GameFinished
     | GameCancelled
+    | OperatorActed
 )

@@ -95,6 +95,10 @@ def _game_cancelled(game: Game, _: e.GameCancelled) -> None:
     game.status, game.nonces_asked_at = "cancelled", None
 
 
+def _operator_acted(_: Game, __: e.OperatorActed) -> None:
+    """The table stays as it is."""
+
+
 def _seat_changed(game: Game, event: e.SeatChanged) -> None:
     before = game.seats[event.seat]
     seat = replace(
@@ -174,4 +178,5 @@ _RECORD: dict[type[e.Event], Callable[[Game, Any], None]] = {
     e.RoundScored: in_round.round_scored,
     e.GameFinished: _game_finished,
     e.GameCancelled: _game_cancelled,
+    e.OperatorActed: _operator_acted,
 }

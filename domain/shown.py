@@ -247,6 +247,12 @@ class GameCancelledData(Struct, frozen=True):
     reason: str
 
 
+class OperatorActedData(Struct, frozen=True):
+    """Who runs the server has done something to the game: `log_read` (they saw all hands), `unstuck`, and so on."""
+
+    what: str
+
+
 VisibleData: TypeAlias = (
     GameOpenedData
     | SeatChangedData
@@ -279,4 +285,5 @@ VisibleData: TypeAlias = (
     | RoundScoredData
     | GameFinishedData
     | GameCancelledData
+    | OperatorActedData
 )

@@ -162,7 +162,7 @@ def _round_view(game: Game, round_: Round, viewer: int | None) -> RoundView:
         dealer=round_.dealer,
         turn=round_.turn,
         phase=_phase(round_),
-        waiting_for=_waiting_for(round_),
+        waiting_for=_waiting_for(round_) if game.status == "playing" else None,
     )
 
 

@@ -29,6 +29,7 @@ from domain.shown import (
     NonceRevealedData,
     NoncesAskedData,
     NoncesDroppedData,
+    OperatorActedData,
     PassedData,
     RoundDealtData,
     RoundEndedData,
@@ -131,6 +132,8 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
             return GameFinishedData(event.winners, event.totals)
         case e.GameCancelled(reason):
             return GameCancelledData(reason)
+        case e.OperatorActed(what):
+            return OperatorActedData(what)
         case _:
             assert_never(event)
 
@@ -138,11 +141,21 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
 def open_data(event: e.Event) -> VisibleData:
     """Shows an event of a finished game with nothing hidden: what the seat concerned has seen, and a deal whole."""
     if isinstance(event, e.RoundDealt):
-        hands = tuple(map(in_deck_order, event.hands))
-        return replace(_round_dealt(event, None), hands=hands, stock=event.stock)
+        return replace(_hands_dealt(event), stock=event.stock)
+    return open_hands_data(event)
+
+
+def open_hands_data(event: e.Event) -> VisibleData:
+    """Shows an event with all hands open, and nothing of what no seat has seen yet: neither the stock nor a secret."""
+    if isinstance(event, e.RoundDealt):
+        return _hands_dealt(event)
     if isinstance(event, e.ShanghaiCalled):
         return visible_data(event, event.from_seat if event.to_seat is None else event.to_seat)
     return visible_data(event, getattr(event, "seat", None))
+
+
+def _hands_dealt(event: e.RoundDealt) -> RoundDealtData:
+    return replace(_round_dealt(event, None), hands=tuple(map(in_deck_order, event.hands)))
 
 
 def _round_dealt(event: e.RoundDealt, viewer: int | None) -> RoundDealtData:
@@ -207,4 +220,5 @@ KINDS: dict[type[e.Event], str] = {
     e.RoundScored: "round_scored",
     e.GameFinished: "game_finished",
     e.GameCancelled: "game_cancelled",
+    e.OperatorActed: "operator_acted",
 }

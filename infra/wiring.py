@@ -14,6 +14,7 @@ from infra.postgres.invites import PostgresInvites
 from infra.postgres.lane import Lane
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.log import PostgresLog
+from infra.postgres.operating import PostgresDesk
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
@@ -23,6 +24,7 @@ from infra.settings import Settings
 from services.invites import Invites
 from services.lag import Lag
 from services.lobby import Lobby
+from services.operating import OperatorDesk
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
 
 
@@ -40,6 +42,7 @@ class Services(Struct, frozen=True, kw_only=True):
     invites: Invites
     work: WorkList
     lobby: Lobby
+    desk: OperatorDesk
     jobs: Jobs
     bus: BusReader
     processes: Callable[[], Awaitable[dict[str, bool]]]
@@ -74,6 +77,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             invites=PostgresInvites(database),
             work=PostgresWork(database),
             lobby=PostgresLobby(database),
+            desk=PostgresDesk(database),
             jobs=jobs,
             bus=RedisBusReader(
                 settings.bus_url, shards=settings.bus_shards, generation=partial(generation, database.fetch)

@@ -40,6 +40,7 @@ TYPE_NUMBERS: dict[type[Event], int] = {
     e.SwapDeclined: 29,
     e.GameCancelled: 30,
     e.TurnWarned: 31,
+    e.OperatorActed: 32,
 }
 _TYPES = {number: type_ for type_, number in TYPE_NUMBERS.items()}
 

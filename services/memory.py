@@ -131,6 +131,7 @@ class MemoryAccounts:
     def __init__(self, now: Clock = utc_now) -> None:
         self.now = now
         self.players: dict[str, str] = {}
+        self.suspended: dict[str, datetime] = {}
         self.kept: dict[bytes, KeptToken] = {}
 
     async def add_guest(self, player_id: str, name: str, token_hash: bytes, scopes: Sequence[str]) -> None:
@@ -140,7 +141,7 @@ class MemoryAccounts:
 
     async def principal(self, token_hash: bytes) -> Principal | None:
         kept = self.kept.get(token_hash)
-        if kept is None or not self._lives(kept):
+        if kept is None or not self._lives(kept) or kept.player_id in self.suspended:
             return None
         token = kept.token
         return Principal(kept.player_id, self.players[kept.player_id], token.scopes, token.token_id, token.expires_at)
@@ -156,6 +157,7 @@ class MemoryAccounts:
 
     async def forget(self, player_id: str) -> None:
         self.players.pop(player_id, None)
+        self.suspended.pop(player_id, None)
         self.kept = {token: kept for token, kept in self.kept.items() if kept.player_id != player_id}
 
     async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
@@ -181,7 +183,11 @@ class MemoryAccounts:
         return bool(own)
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
-        living = {kept.token.token_id for kept in self.kept.values() if self._lives(kept)}
+        living = {
+            kept.token.token_id
+            for kept in self.kept.values()
+            if self._lives(kept) and kept.player_id not in self.suspended
+        }
         return living.intersection(token_ids)
 
     def _lives(self, kept: KeptToken) -> bool:

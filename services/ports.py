@@ -175,7 +175,7 @@ class Accounts(Protocol):
         ...
 
     async def principal(self, token_hash: bytes) -> Principal | None:
-        """Finds whose token it is, or None where it is unknown or revoked."""
+        """Finds whose token it is, or None where it is unknown or revoked, or its player suspended."""
         ...
 
     async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
@@ -203,7 +203,7 @@ class Accounts(Protocol):
         ...
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
-        """Gives those of the tokens that are known, not revoked and not expired."""
+        """Gives those of the tokens that are known, not revoked and not expired, of players who are not suspended."""
         ...
 
 

@@ -18,7 +18,7 @@ from domain.ruleset import Ruleset
 from domain.shown import SeatChangedData, VisibleData
 from domain.state import Game, Result, Seat, Status
 from domain.view import DecisionView, SeatView, View, decisions_of, view_for
-from domain.visible import kind_of, open_data, seat_of, visible_data
+from domain.visible import kind_of, open_data, open_hands_data, seat_of, visible_data
 from services.due import deadline_of
 from services.ids import public_id
 from services.ports import Accounts, Actor, Recorded
@@ -145,8 +145,17 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
 
 def render_openly(recorded: Recorded, names: Names) -> EventBody:
     """Shows an event of a finished game with all hands open, and who did what."""
+    return _openly(recorded, open_data(recorded.event), names)
+
+
+def render_hands_open(recorded: Recorded, names: Names) -> EventBody:
+    """Shows an event of a running game with all hands open, and who did what; what nobody has seen stays hidden."""
+    return _openly(recorded, open_hands_data(recorded.event), names)
+
+
+def _openly(recorded: Recorded, data: VisibleData, names: Names) -> EventBody:
     seat = getattr(recorded.event, "seat", None)
-    return replace(render_event(recorded, seat, names), seat=seat, data=_with_name(open_data(recorded.event), names))
+    return replace(render_event(recorded, seat, names), seat=seat, data=_with_name(data, names))
 
 
 def _with_name(data: VisibleData, names: Names) -> VisibleData:

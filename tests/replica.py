@@ -241,6 +241,9 @@ class Replica:
     def _turn_warned(self, _: int | None, __: Json) -> None:
         pass
 
+    def _operator_acted(self, _: int | None, __: Json) -> None:
+        pass
+
     def _game_cancelled(self, _: int | None, __: Json) -> None:
         self.status = "cancelled"
 

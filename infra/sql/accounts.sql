@@ -7,7 +7,7 @@ INSERT INTO token (sha256, player_id, scopes) VALUES ($3, $1, $4);
 -- name: principal
 SELECT player_id, name, scopes, token_id, expires_at
 FROM token JOIN player USING (player_id)
-WHERE sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp());
+WHERE sha256 = $1 AND suspended_at IS NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp());
 
 -- name: names
 SELECT player_id, name FROM player WHERE player_id = ANY ($1::uuid[]);
@@ -51,8 +51,8 @@ RETURNING token_id;
 
 -- name: living
 SELECT token_id
-FROM token
-WHERE token_id = ANY ($1::uuid[])
+FROM token JOIN player USING (player_id)
+WHERE token_id = ANY ($1::uuid[]) AND suspended_at IS NULL
     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp());
 
 -- name: reserve

@@ -26,7 +26,9 @@ from services.memory import (
     MemoryLog,
     MemoryReservations,
     MemorySecrets,
+    MemoryWorkList,
 )
+from services.memory_desk import MemoryDesk
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend
@@ -111,6 +113,8 @@ def new_world(
         reservations=MemoryReservations(),
         invites=MemoryInvites(log.now),
         lobby=MemoryLobby(log),
+        desk=MemoryDesk(log, accounts),
+        now=MemoryWorkList(log).now,
         feed=Feed(log, offer),
         quotas=quotas,
         limits={

@@ -9,6 +9,8 @@ from infra.settings import Settings
 from infra.wiring import open_services
 from services.invites import Invites
 from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
+from services.memory_desk import MemoryDesk
+from services.operating import OperatorDesk
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
 from tests.engines import anyio_backend, engines, settings
 
@@ -24,19 +26,21 @@ class World(Struct, frozen=True, kw_only=True):
     reservations: Reservations
     invites: Invites
     work: WorkList
+    desk: OperatorDesk
 
 
 @pytest.fixture(params=["memory", "postgres"])
 async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[World]:
     if request.param == "memory":
-        log = MemoryLog()
+        log, accounts = MemoryLog(), MemoryAccounts()
         yield World(
             log=log,
             secrets=MemorySecrets(),
-            accounts=MemoryAccounts(),
+            accounts=accounts,
             reservations=MemoryReservations(),
             invites=MemoryInvites(),
             work=MemoryWorkList(log),
+            desk=MemoryDesk(log, accounts),
         )
         return
     async with open_services(settings, connections=20) as services:
@@ -47,4 +51,5 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             reservations=services.reservations,
             invites=services.invites,
             work=services.work,
+            desk=services.desk,
         )

@@ -58,4 +58,5 @@ SAMPLES: tuple[Event, ...] = (
     e.GameFinished((0,), (10, 40)),
     e.GameCancelled("opener"),
     e.TurnWarned(0),
+    e.OperatorActed("log_read"),
 )

@@ -26,6 +26,7 @@ FILES = [
     "0005_append_types.sql",
     "0006_invites.sql",
     "0007_tokens.sql",
+    "0008_operators.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -112,6 +112,8 @@ _CHANGES = (
     "DELETE FROM event_2026_03",
     "INSERT INTO event_2026_03 SELECT * FROM event",
     "UPDATE idempotency SET status = 1",
+    "UPDATE operator_deed SET operator = 'nobody'",
+    "DELETE FROM operator_deed",
     "DELETE FROM idempotency",
     "TRUNCATE idempotency",
     "UPDATE game_secret SET sealed = ''",
