@@ -4,9 +4,10 @@ import asyncio
 import base64
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -18,6 +19,8 @@ from redis.exceptions import ResponseError
 from infra.bus.wire import Wire
 from services.ports import Jobs, Unavailable
 
+T = TypeVar("T")
+
 QUEUE = "shanghai"
 TASK = "shanghai.tend"
 QUEUED_AT_MOST = 10_000  # without workers the sweep would fill the broker; what is dropped, it repeats
@@ -27,6 +30,10 @@ _queue: Any = entity.Queue  # kombu has no types
 
 class ClosableJobs(Jobs, Protocol):
     """Jobs with a connection to the broker."""
+
+    async def length(self) -> int:
+        """Gives how many jobs wait; raises Unavailable."""
+        ...
 
     async def close(self) -> None:
         """Closes the connection."""
@@ -64,15 +71,27 @@ class CeleryJobs:
     async def hand_out(self, game_id: str) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._send, game_id)
 
+    async def length(self) -> int:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._length)
+
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
         self._thread.shutdown()
         self._app.close()
 
     def _send(self, game_id: str) -> None:
+        with self._lost_is_unavailable():
+            self._app.send_task(TASK, (game_id,), connection=self._connection, retry=False, ignore_result=True)
+
+    def _length(self) -> int:
+        with self._lost_is_unavailable():
+            return int(self._connection.default_channel.queue_declare(QUEUE, passive=True).message_count)
+
+    @contextmanager
+    def _lost_is_unavailable(self) -> Iterator[None]:
         lost = (OperationalError, *self._connection.connection_errors, *self._connection.channel_errors)
         try:
-            self._app.send_task(TASK, (game_id,), connection=self._connection, retry=False, ignore_result=True)
+            yield
         except lost as error:
             self._connection.close()
             self._connection = self._app.connection_for_write()
@@ -91,23 +110,30 @@ class RedisJobs:
     async def hand_out(self, game_id: str) -> None:
         """A dead connection is found out by using it, so a failed push is tried once more on a new one."""
         message = self._message(game_id)
-        async with self._turn:
-            if self._wire is None or not await self._is_pushed(self._wire, message):
-                await self.close()
-                self._wire = await Wire.open(self._url)
-                await self._push(self._wire, message)
+        await self._twice(lambda wire: self._push(wire, message))
+
+    async def length(self) -> int:
+        return await self._twice(self._count)
 
     async def close(self) -> None:
         if self._wire is not None:
             await self._wire.close()
             self._wire = None
 
-    async def _is_pushed(self, wire: Wire, message: str) -> bool:
+    async def _twice(self, use: Callable[[Wire], Awaitable[T]]) -> T:
+        async with self._turn:
+            if self._wire is not None:
+                with suppress(Unavailable):
+                    return await use(self._wire)
+                await self.close()
+            self._wire = await Wire.open(self._url)
+            return await use(self._wire)
+
+    async def _count(self, wire: Wire) -> int:
         try:
-            await self._push(wire, message)
-        except Unavailable:
-            return False
-        return True
+            return int(await wire.call("LLEN", QUEUE))
+        except ResponseError as error:
+            raise Unavailable(str(error)) from error
 
     async def _push(self, wire: Wire, message: str) -> None:
         try:

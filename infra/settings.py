@@ -114,12 +114,23 @@ def environment(changed: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **changed}
 
 
+def share_numbers(folder: Path) -> None:
+    """Has this process and those that it forks keep their numbers in files in `folder`; before any number is made."""
+    os.environ[_NUMBERS] = str(folder)
+
+
+def numbers_folder() -> str:
+    """Names the folder of shared numbers; empty where each process keeps its own."""
+    return os.environ.get(_NUMBERS, "")
+
+
 def is_secret(name: str) -> bool:
     """Tells whether a setting may hold a secret, a password in a URL included: it may be given by a file."""
     return name.endswith(("_url", "_key", "_password", "_secret"))
 
 
 _PREFIX = "SHANGHAI_"
+_NUMBERS = "PROMETHEUS_MULTIPROC_DIR"  # the library reads it itself
 _FILE = "_FILE"
 _ALSO = {"database_url": "", "secret_key": "; it is 64 hex digits, made by: openssl rand -hex 32"}
 

@@ -6,14 +6,12 @@ from functools import partial
 
 from msgspec import Struct
 
-from infra.bus.reader import RedisBusReader
 from infra.jobs import open_jobs
 from infra.postgres.accounts import PostgresAccounts, PostgresReservations
 from infra.postgres.database import Database
 from infra.postgres.invites import PostgresInvites
 from infra.postgres.lane import Lane
 from infra.postgres.lobby import PostgresLobby
-from infra.postgres.log import PostgresLog
 from infra.postgres.operating import PostgresDesk
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
@@ -21,6 +19,7 @@ from infra.postgres.secrets import PostgresSecrets
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
+from infra.watching.counted import CountedJobs, CountedLog, CountedReader
 from services.invites import Invites
 from services.lag import Lag
 from services.lobby import Lobby
@@ -32,7 +31,8 @@ class Services(Struct, frozen=True, kw_only=True):
     """What a process of the roof works with.
 
     processes: tells whether a worker, a relay and a clock are alive; relay_lag: how far the relay is behind. settle:
-    returns when no append or poke is under way; a loop that is about to stand still calls it.
+    returns when no append or poke is under way; a loop that is about to stand still calls it. lane_depth: how many
+    appends wait.
     """
 
     log: GameLog
@@ -48,6 +48,7 @@ class Services(Struct, frozen=True, kw_only=True):
     processes: Callable[[], Awaitable[dict[str, bool]]]
     relay_lag: Callable[[], Awaitable[Lag]]
     settle: Callable[[], Awaitable[None]]
+    lane_depth: Callable[[], int]
 
 
 @asynccontextmanager
@@ -59,7 +60,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     database = Database(settings.database_url, size=connections, name=name)
     poke = Poke(settings.database_url)
     lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
-    jobs = open_jobs(settings.broker_url)
+    jobs = CountedJobs(open_jobs(settings.broker_url))
     presence = Presence(settings.limits_url)
 
     async def settle() -> None:
@@ -70,7 +71,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
         for close in (database.close, lane.close, poke.close, settle, jobs.close, presence.close):
             exits.push_async_callback(close)
         yield Services(
-            log=PostgresLog(database, lane),
+            log=CountedLog(database, lane),
             secrets=PostgresSecrets(database, settings.secret_key),
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),
@@ -79,10 +80,11 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             lobby=PostgresLobby(database),
             desk=PostgresDesk(database),
             jobs=jobs,
-            bus=RedisBusReader(
+            bus=CountedReader(
                 settings.bus_url, shards=settings.bus_shards, generation=partial(generation, database.fetch)
             ),
             processes=presence.processes,
             relay_lag=partial(lag, database.fetch),
             settle=settle,
+            lane_depth=lambda: lane.depth,
         )

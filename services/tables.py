@@ -164,6 +164,11 @@ class Tables:
         self._used_bytes = 0
         self._hot: OrderedDict[str, Hot] = OrderedDict()
 
+    @property
+    def in_use(self) -> tuple[int, int]:
+        """How many games are in memory, and the bytes that they take, nearly."""
+        return len(self._hot), self._used_bytes
+
     async def fresh(self, game_id: str) -> Hot:
         """Gives a game as the log has it now; raises GameNotFound."""
         hot = self.in_memory(game_id)

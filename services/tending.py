@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from domain.bots import choose
@@ -18,6 +19,8 @@ from domain.commands import (
     CloseClaims,
     DealRound,
     DropNonces,
+    Level,
+    Move,
     ScoreRound,
     WarnTurn,
 )
@@ -27,7 +30,8 @@ from domain.decisions import Decision, open_decisions
 from domain.events import ClaimsClosed, TurnWarned
 from domain.luck import link
 from domain.refusals import Refused
-from domain.view import view_for
+from domain.ruleset import Ruleset
+from domain.view import View, view_for
 from services.due import next_work
 from services.history import seat_of_command
 from services.ids import uuid_of
@@ -42,7 +46,18 @@ TIMED = frozenset[WorkKind]({"close_claims", "turn_timer", "warn", "expire"})
 _log = logging.getLogger(__name__)
 
 
-async def tend(tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[[], Awaitable[datetime]]) -> None:
+Choose: TypeAlias = Callable[[View, str, Ruleset, Level], Move]
+"""Picks a bot's answer to a decision."""
+
+
+async def tend(
+    tables: Tables,
+    secrets: Secrets,
+    game_id: str,
+    *,
+    now: Callable[[], Awaitable[datetime]],
+    choose: Choose = choose,
+) -> None:
     """Does what is due at a game.
 
     now: the clock of the database, which dates events and work rows; this machine's own may be wrong. Errors: Busy and
@@ -57,7 +72,7 @@ async def tend(tables: Tables, secrets: Secrets, game_id: str, *, now: Callable[
         return
     seed = await secrets.seed(game_id) if work.kind in ("score", "deal") else b""
     try:
-        await tables.carry_out(game_id, _if_still_due(work, _plan(work, seed)))
+        await tables.carry_out(game_id, _if_still_due(work, _plan(work, seed, choose)))
     except Refused:
         return  # somebody else has done it
 
@@ -76,12 +91,12 @@ def _if_still_due(work: Work, plan: Plan) -> Plan:
     return unless_overtaken
 
 
-def _plan(work: Work, seed: bytes) -> Plan:
+def _plan(work: Work, seed: bytes, choose: Choose) -> Plan:
     match work.kind:
         case "score" | "deal":
             return lambda draft: _score_and_deal(draft, seed)
         case "bots":
-            return _play_bots
+            return lambda draft: _play_bots(draft, choose)
         case "close_claims":
             return _close_claims
         case "turn_timer":
@@ -102,7 +117,7 @@ def _score_and_deal(draft: Draft, seed: bytes) -> None:
         draft.carry_out(DealRound(number, secret), "table", _derived_id(draft, f"deal-{number}"))
 
 
-def _play_bots(draft: Draft) -> None:
+def _play_bots(draft: Draft, choose: Choose = choose) -> None:
     """Answers the bots' decisions one after the other, until a person may act or the bound is reached.
 
     With a polite delay only the decisions open now are answered: the next ones come with their own delay.
@@ -110,10 +125,10 @@ def _play_bots(draft: Draft) -> None:
     open_now = _of_bots(draft)
     for decision in open_now:
         if decision in open_decisions(draft.game):
-            _play_bot(draft, decision)
+            _play_bot(draft, decision, choose)
     if draft.game.pace.bot_delay_ms == 0:
         while len(draft.events) < MOVES_AT_ONCE and (more := _of_bots(draft)):
-            _play_bot(draft, more[0])
+            _play_bot(draft, more[0], choose)
 
 
 def _of_bots(draft: Draft) -> list[Decision]:
@@ -121,7 +136,7 @@ def _of_bots(draft: Draft) -> list[Decision]:
     return [decision for decision in open_decisions(draft.game) if seats[decision.seat].controller == "bot"]
 
 
-def _play_bot(draft: Draft, decision: Decision) -> None:
+def _play_bot(draft: Draft, decision: Decision, choose: Choose) -> None:
     """Lets a bot move; a bot that fails or breaks a rule is replaced for this move by the timer's move."""
     game, seat = draft.game, decision.seat
     command_id = _derived_id(draft, decision.decision_id)

@@ -5,11 +5,13 @@ import logging
 import sys
 from functools import partial
 
-from infra.jobs import open_jobs
+from infra.jobs import ClosableJobs, open_jobs
 from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
 from infra.settings import Settings, settings_or_exit
+from infra.watching.cluster import cluster_numbers
+from infra.watching.counted import CountedJobs
 from infra.watching.port import PortRefused
 from infra.watching.process import Watched, watched_leader
 from services.handouts import HandOuts
@@ -25,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 async def clock(settings: Settings) -> None:
     """Sweeps whenever this process is the leader."""
-    jobs = open_jobs(settings.broker_url)
+    jobs = CountedJobs(open_jobs(settings.broker_url))
     hand_outs = HandOuts(jobs)
     try:
         async with watched_leader(settings, "clock") as watched, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
             while True:
                 try:
-                    await _lead(settings, hand_outs, watched)
+                    await _lead(settings, jobs, hand_outs, watched)
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)
@@ -40,10 +42,13 @@ async def clock(settings: Settings) -> None:
         await jobs.close()
 
 
-async def _lead(settings: Settings, hand_outs: HandOuts, watched: Watched) -> None:
+async def _lead(settings: Settings, jobs: ClosableJobs, hand_outs: HandOuts, watched: Watched) -> None:
     """Waits for the leadership and sweeps until it is lost. Errors: Unavailable."""
     url, stands_by = settings.database_url, watched.stands_by
-    async with leading(url, CLOCK_LOCK, name="shanghai clock", stands_by=stands_by) as session:
+    async with (
+        leading(url, CLOCK_LOCK, name="shanghai clock", stands_by=stands_by) as session,
+        cluster_numbers(settings, jobs),
+    ):
         work = PostgresWork(session)
         watch = LagWatch(partial(lag, session.fetch)).look
         await Sweep(work, hand_outs, upkeep=work.keep_up, watch=watch, beat=watched.beat).run()

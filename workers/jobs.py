@@ -8,13 +8,17 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from contextlib import AsyncExitStack
 
 import uvloop
 
 from infra.settings import Settings
+from infra.watching.counted import CountedTables, timed_choice
+from infra.watching.numbers import JOBS
 from infra.wiring import Services, open_services
-from services.tables import Tables
+from services.ports import Unavailable
+from services.tables import Busy
 from services.tending import tend
 
 _CONNECTIONS = 2
@@ -29,11 +33,19 @@ class Desk:
         self._exits = AsyncExitStack()
         self._runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
         self._services = self._runner.run(self._open(settings))
-        self._tables = Tables(self._services.log, memory_bytes=_MEMORY_BYTES)
+        self._tables = CountedTables(self._services.log, memory_bytes=_MEMORY_BYTES)
 
     def tend(self, game_id: str) -> None:
         """Does what is due at a game."""
-        self._runner.run(self._tend(game_id))
+        began, outcome = time.perf_counter(), "failed"
+        try:
+            self._runner.run(self._tend(game_id))
+            outcome = "done"
+        except (Busy, Unavailable):
+            outcome = "left"
+            raise
+        finally:
+            JOBS.labels(outcome).observe(time.perf_counter() - began)
 
     def close(self) -> None:
         """Closes connections and loop."""
@@ -47,7 +59,7 @@ class Desk:
 
     async def _tend(self, game_id: str) -> None:
         try:
-            await tend(self._tables, self._services.secrets, game_id, now=self._services.work.now)
+            await tend(self._tables, self._services.secrets, game_id, now=self._services.work.now, choose=timed_choice)
         finally:
             await self._services.settle()  # the loop stands still between jobs
 

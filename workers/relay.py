@@ -4,10 +4,10 @@ import asyncio
 import logging
 import sys
 
-from infra.bus.publisher import RedisPublisher
 from infra.jobs import open_jobs
 from infra.postgres.relay import YoungerCluster, leading_relay
 from infra.settings import Settings, settings_or_exit
+from infra.watching.counted import CountedJobs, CountedPublisher
 from infra.watching.port import PortRefused
 from infra.watching.process import watched_leader
 from services.handouts import HandOuts
@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 
 async def relay(settings: Settings) -> None:
     """Relays whenever this process is the leader; whatever it loses, it starts again from its checkpoint."""
-    jobs = open_jobs(settings.broker_url)
-    bus = RedisPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
+    jobs = CountedJobs(open_jobs(settings.broker_url))
+    bus = CountedPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
     hand_outs = HandOuts(jobs)
     try:
         async with watched_leader(settings, "relay") as watched, asyncio.TaskGroup() as group:

@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 
+from infra.watching.numbers import DATABASE_FAULTS
 from services.ports import Unavailable
 
 # Every session acts as the application's role, whoever logs in, and nothing of it can hang: a writer that stops
@@ -38,6 +39,15 @@ LOST_AT_FIRST = (*LOST, asyncpg.InvalidCatalogNameError, asyncpg.InvalidParamete
 _UNDONE = (asyncpg.InsufficientResourcesError, asyncpg.ReadOnlySQLTransactionError, asyncpg.QueryCanceledError)
 
 
+_CAUSES: dict[type[Exception], str] = {
+    asyncpg.DiskFullError: "disk_full",
+    asyncpg.TooManyConnectionsError: "too_many_connections",
+    asyncpg.ReadOnlySQLTransactionError: "read_only",
+    asyncpg.QueryCanceledError: "too_slow",
+    TimeoutError: "too_slow",
+}
+
+
 class NotDone(Unavailable):
     """The statement was not carried out: no connection could be had, or the server was not able to do it."""
 
@@ -52,7 +62,12 @@ def lost_is_unavailable(
     except ValueError:  # an argument that cannot be sent: an InterfaceError too, but the caller's fault
         raise
     except lost as cause:
+        DATABASE_FAULTS.labels(_cause(cause)).inc()
         raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {cause}") from cause
+
+
+def _cause(fault: Exception) -> str:
+    return next((cause for kind, cause in _CAUSES.items() if isinstance(fault, kind)), "lost")
 
 
 async def connect(url: str, *, name: str, **settings: str) -> asyncpg.Connection:

@@ -13,6 +13,7 @@ import asyncpg
 from infra.postgres.database import NotDone, connect, lost_is_unavailable
 from infra.postgres.rows import Row
 from infra.sql import statements
+from infra.watching.numbers import BATCH
 from services.ports import Overloaded, Unavailable
 
 TOGETHER = 128  # appends in one statement: more would hold back the relay and gain nothing
@@ -89,6 +90,11 @@ class Lane:
             raise outcome
         return outcome
 
+    @property
+    def depth(self) -> int:
+        """How many appends wait for the statement under way to end."""
+        return len(self._waiting)
+
     async def settle(self) -> None:
         """Returns when no append is under way any more, those of cancelled writers included."""
         if self._sending is not None:
@@ -150,6 +156,7 @@ class Lane:
     async def _statement(self, batch: list[_Waiting]) -> tuple[datetime, frozenset[UUID]]:
         if self._connection is None or self._connection.is_closed():
             self._connection = await connect(self._url, name=self._name, **_PLANS)
+        BATCH.observe(len(batch))
         with lost_is_unavailable():
             [[at, written]] = await self._connection.fetch(_APPEND, [one.row for one in batch])
         return at, frozenset(written)

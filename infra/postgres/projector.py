@@ -13,6 +13,7 @@ from infra.postgres.lobby import Shown
 from infra.postgres.relay import Superseded
 from infra.postgres.rows import ACTORS
 from infra.sql import statements
+from infra.watching.numbers import PROJECTED
 from services.codec import decode_event
 from services.ids import public_id, uuid_of
 from services.ports import Recorded
@@ -45,6 +46,7 @@ class PostgresProjectedLog:
 
     async def batch(self, after: Position, limit: int) -> Batch:
         rows = await self._session.fetch(_SQL["batch"], *after, limit)
+        PROJECTED.inc(len(rows))
         return [_recorded(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
 
     async def beginning(self, game_id: str, before: int) -> list[Recorded]:

@@ -1,0 +1,36 @@
+-- name: late
+-- How long the oldest event waits that the projector has not come to; the barrier below which relay and projector read.
+SELECT
+    coalesce((
+        SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8
+        FROM event
+        WHERE (event.xid, event.gseq) > (place.xid, place.gseq)
+        ORDER BY event.xid, event.gseq
+        LIMIT 1
+    ), 0) AS projector_lag_s,
+    pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS barrier,
+    pg_snapshot_xmin(pg_current_snapshot()) < pg_snapshot_xmax(pg_current_snapshot()) AS is_held
+FROM projection AS place
+WHERE build = (SELECT max(build) FROM projection WHERE is_served);
+
+-- name: overdue
+-- Games whose newest work row should have been done, and by how many seconds the longest waits; at most 10,000.
+SELECT kind, count(*) AS games, count(*) FILTER (WHERE late_s > $2) AS stalled, max(late_s) AS longest_s
+FROM (
+    SELECT kind, extract(epoch FROM now() - due_at)::float8 AS late_s
+    FROM work
+    WHERE due_at <= now() - make_interval(secs => $1) AND kind <> 0 AND NOT EXISTS (
+        SELECT FROM work AS newer WHERE newer.game_id = work.game_id AND newer.version > work.version
+    )
+    LIMIT 10000
+) AS late
+GROUP BY kind;
+
+-- name: live
+-- Games that go on: each has a newest work row that says what must happen next; kind 7 waits to expire unstarted.
+SELECT count(*) FILTER (WHERE kind = 7) AS waiting, count(*) FILTER (WHERE kind <> 7) AS playing
+FROM (SELECT DISTINCT ON (game_id) kind FROM work ORDER BY game_id, version DESC) AS newest
+WHERE kind <> 0;
+
+-- name: size
+SELECT pg_database_size(current_database()) AS bytes, EXISTS (SELECT FROM event_default) AS is_astray;

@@ -1,0 +1,160 @@
+"""The adapters with their numbers: what passes is counted and timed, nothing is changed."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+
+from domain.bots import choose
+from domain.commands import Level, Move
+from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted
+from domain.presets import preset_names
+from domain.refusals import Refused
+from domain.ruleset import Ruleset
+from domain.state import Game
+from domain.view import View
+from infra.bus.publisher import RedisPublisher
+from infra.bus.reader import RedisBusReader
+from infra.jobs import ClosableJobs
+from infra.postgres.log import PostgresLog
+from infra.watching import numbers
+from services.ports import (
+    Append,
+    FeedEntry,
+    KeyedRequest,
+    KeyUsed,
+    NewEvent,
+    Overloaded,
+    Recorded,
+    Unavailable,
+    VersionConflict,
+)
+from services.relay import LogEntry
+from services.tables import Busy, Denied, KeyReused, Outcome, Plan, Tables
+
+_WHAT = {GameOpened: "opened", GameStarted: "started", GameFinished: "finished", GameCancelled: "cancelled"}
+_OUTCOMES: dict[type[BaseException], str] = {
+    VersionConflict: "conflict",
+    KeyUsed: "key_used",
+    Overloaded: "overloaded",
+    Unavailable: "unavailable",
+    Refused: "refused",
+    Denied: "denied",
+    KeyReused: "denied",
+    Busy: "busy",
+}
+_RULESETS = frozenset(preset_names())
+
+
+class CountedLog(PostgresLog):
+    """A PostgresLog whose appends are timed and whose events are counted."""
+
+    async def append(self, append: Append) -> datetime:
+        began = time.perf_counter()
+        try:
+            at = await super().append(append)
+        except BaseException as error:
+            numbers.APPENDS.labels(_outcome(error)).observe(time.perf_counter() - began)
+            raise
+        numbers.APPENDS.labels("done").observe(time.perf_counter() - began)
+        _count(append.events)
+        return at
+
+
+class CountedTables(Tables):
+    """Tables that count the moves that players send, by what became of them."""
+
+    async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
+        if request is None or request.operation != "makeMove":
+            return await super().carry_out(game_id, plan, request)
+        try:
+            outcome = await super().carry_out(game_id, plan, request)
+        except Exception as error:
+            numbers.MOVES.labels(self._ruleset(game_id), _outcome(error)).inc()
+            raise
+        numbers.MOVES.labels(self._ruleset(game_id), "replayed" if outcome.replayed else "accepted").inc()
+        return outcome
+
+    def _ruleset(self, game_id: str) -> str:
+        """Names the preset that is played; a game that nobody knows has none."""
+        hot = self._hot.get(game_id)
+        name = hot.state.rules.name if hot and isinstance(hot.state, Game) else ""
+        return name if name in _RULESETS else "other"
+
+
+class CountedReader(RedisBusReader):
+    """A RedisBusReader that tells how late entries are. The clocks of database and process should agree."""
+
+    async def _entries(self) -> AsyncIterator[list[FeedEntry]]:
+        try:
+            async for batch in super()._entries():
+                last = next((entry.recorded for entry in reversed(batch) if entry.recorded), None)
+                if last is not None:
+                    numbers.BUS_LAG.observe(_age_s(last))
+                yield batch
+        except Unavailable:
+            numbers.BUS_FAULTS.labels("reader").inc()
+            raise
+
+
+class CountedPublisher(RedisPublisher):
+    """A RedisPublisher that counts what it tells, and how often it cannot."""
+
+    async def connect(self, generation: str) -> None:
+        try:
+            await super().connect(generation)
+        except Unavailable:
+            numbers.BUS_FAULTS.labels("writer").inc()
+            raise
+
+    async def publish(self, entries: Sequence[LogEntry]) -> None:
+        began = time.perf_counter()
+        try:
+            await super().publish(entries)
+        except Unavailable:
+            numbers.BUS_FAULTS.labels("writer").inc()
+            raise
+        numbers.PUBLISHING.observe(time.perf_counter() - began)
+        numbers.RELAYED.inc(len(entries))
+
+
+class CountedJobs:
+    """The way to the workers, counted."""
+
+    def __init__(self, jobs: ClosableJobs) -> None:
+        self._jobs = jobs
+        self.close = jobs.close
+        self.length = jobs.length
+
+    async def hand_out(self, game_id: str) -> None:
+        try:
+            await self._jobs.hand_out(game_id)
+        except Unavailable:
+            numbers.HAND_OUTS.labels("failed").inc()
+            raise
+        numbers.HAND_OUTS.labels("done").inc()
+
+
+def timed_choice(view: View, decision_id: str, rules: Ruleset, level: Level) -> Move:
+    """Picks a bot's move, timed."""
+    began = time.perf_counter()
+    try:
+        return choose(view, decision_id, rules, level)
+    finally:
+        numbers.THINKING.labels(level).observe(time.perf_counter() - began)
+
+
+def _count(events: Sequence[NewEvent]) -> None:
+    numbers.EVENTS.inc(len(events))
+    for new in events:
+        if new.ordinal == 0:
+            numbers.COMMANDS.labels(new.actor).inc()
+        if what := _WHAT.get(type(new.event)):
+            numbers.GAMES.labels(what).inc()
+
+
+def _outcome(error: BaseException) -> str:
+    return next((_OUTCOMES[kind] for kind in type(error).__mro__ if kind in _OUTCOMES), "failed")
+
+
+def _age_s(recorded: Recorded) -> float:
+    return max(0.0, (datetime.now(UTC) - recorded.occurred_at).total_seconds())
