@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from api import shapes
-from api.calls import Answer, NoQuery, OpenCall
+from api.calls import Answer, Call, NoQuery, OpenCall, Text
 from api.house import House
 from api.problems import KINDS, Failed
 from api.reasons import REASONS
@@ -161,6 +161,12 @@ async def is_ready(house: House, _: OpenCall[NoQuery, None]) -> Answer[Readiness
         return Answer(Readiness("unavailable", database=False, processes=processes, relay_lag_s=None), status=503)
     status: Health = "ok" if well and lag_s <= ALERT_S else "degraded"
     return Answer(Readiness(status, database=True, processes=processes, relay_lag_s=lag_s))
+
+
+async def get_metrics(house: House, _call: Call[NoQuery, None]) -> Answer[Text]:
+    """Gives this process's numbers in Prometheus's text format. An operator may serve them on a port of their own."""
+    _, media_type, numbers = house.numbers()
+    return Answer(Text(numbers, media_type))
 
 
 async def _relay_lag_s(house: House) -> float | None:

@@ -7,19 +7,22 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from api.access import watched
 from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
+from api.numbers import note, readings_of
 from api.routes import application
 from api.server import Server
 from api.streams import Streams
 from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
+from infra.watching.counted import CountedTables
+from infra.watching.numbers import numbers_page, reading
 from infra.watching.process import watched_api
 from infra.wiring import Services, open_services
 from services.feed import Feed
 from services.limits import Policy, Quotas
 from services.ports import FeedEntry, Unavailable
-from services.tables import Tables
 
 LEASES: dict[Policy, int] = {"reads": 10, "moves": 10}  # a process takes such a part of the quota at once
 
@@ -33,14 +36,15 @@ async def run(settings: Settings) -> None:
         opened_house(services, settings) as house,
         watched_api(settings, services.relay_lag),
     ):
-        app = allowing(application(house), settings.cors_origins)
-        await Server(app, settings.host, settings.port, house.streams.drain).serve()
+        app = watched(allowing(application(house), settings.cors_origins), note)
+        with reading(*readings_of(house, services)):
+            await Server(app, settings.host, settings.port, house.streams.drain).serve()
 
 
 @asynccontextmanager
 async def opened_house(services: Services, settings: Settings) -> AsyncIterator[House]:
     """Is the house on these services, its feed following the bus."""
-    tables = Tables(services.log)
+    tables = CountedTables(services.log)
 
     def offer(entry: FeedEntry) -> None:
         if entry.recorded is not None:
@@ -66,6 +70,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         },
         processes=services.processes,
         relay_lag=services.relay_lag,
+        numbers=numbers_page,
         streams=Streams(per_token=quotas.streams_per_token, per_address=quotas.streams_per_address),
     )
     async with (

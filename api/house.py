@@ -20,6 +20,9 @@ from services.tables import Tables
 Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
 """Tells of each kind of the other processes whether one is alive."""
 
+Numbers: TypeAlias = Callable[[], tuple[int, str, bytes]]
+"""Gives status, media type and text of this process's numbers."""
+
 CALLERS_KNOWN_S = 2.0  # a revoked or expired token works so much longer at most
 _CALLERS_KEPT = 10_000
 
@@ -69,6 +72,7 @@ class House:
     limits: Mapping[Policy, Limit]
     processes: Processes
     relay_lag: Callable[[], Awaitable[Lag]]
+    numbers: Numbers = lambda: (200, "text/plain", b"")
     streams: Streams = field(default_factory=Streams)
     callers: Callers = field(init=False)
 

@@ -206,6 +206,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(id="isAlive", tag="Health", method="GET", path="/health/live", handler=about.is_alive),
     Operation(id="isReady", tag="Health", method="GET", path="/health/ready", handler=about.is_ready, also=(503,)),
     Operation(
+        id="getMetrics", tag="Health", method="GET", path="/metrics", handler=about.get_metrics, scope="operate",
+        media_type="text/plain",
+    ),
+    Operation(
         id="getOpenApi", tag="Reference", method="GET", path="/openapi.json", handler=pages.get_openapi,
         is_listed=False,
     ),

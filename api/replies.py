@@ -58,6 +58,7 @@ def reply(answer: Answer[Any], status: int) -> Reply:
 
 def problem_reply(failure: Failed, scope: Any, version: int | None = None) -> Reply:
     """Writes a failure as a problem."""
+    scope["problem"] = failure.code
     problem = problem_of(failure, instance=scope["path"], request_id=request_id(scope), current_version=version)
     return _whole(problem.status, "application/problem+json", _encode(problem), headers_of(failure))
 

@@ -53,8 +53,9 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
 
     async def endpoint(request: Request[Any, Any, Any]) -> Reply:
         quota: dict[str, str] = {}
+        request.scope["operation"] = operation  # type: ignore[typeddict-unknown-key]  # for the note of it
         try:
-            caller = await _caller(house, request.scope["headers"], operation.scope) if types.has_caller else None
+            caller = await _caller(house, request.scope, operation.scope) if types.has_caller else None
             if policy is not None:
                 quota = await _counted(house, operation, policy, request.scope, caller)
             call = await _call(operation, types, read, request, caller)
@@ -119,11 +120,12 @@ async def _call(
     return KeyedCall(**parts, caller=caller, request=keyed)
 
 
-async def _caller(house: House, headers: Any, scope: Scope | None) -> Principal:
-    scheme, _, token = (header(headers, b"authorization") or "").partition(" ")
+async def _caller(house: House, asgi: Any, scope: Scope | None) -> Principal:
+    scheme, _, token = (header(asgi["headers"], b"authorization") or "").partition(" ")
     caller = await house.callers.find(token.strip()) if scheme.lower() == "bearer" else None
     if caller is None:
         raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+    asgi["caller"] = caller
     if scope is not None and not is_allowed(caller, scope):
         raise Failed("insufficient_scope", f"This needs a token with the scope {scope}.")
     return caller

@@ -97,6 +97,8 @@ class Streams:
         self._at_most = per_token, per_address
         self._held: Counter[str] = Counter()  # streams by token and by address
         self.is_draining = False
+        self.resynced = 0  # streams that were too slow
+        self.gaps = 0  # times that the log had to tell what the feed had not brought
         self._open: dict[asyncio.Event, Principal] = {}  # to whoever watches
         self._dismissed: set[asyncio.Event] = set()
         self._told: dict[tuple[str, int, int | None], bytes] = {}
@@ -181,6 +183,7 @@ async def story(
                 news.clear()
                 try:
                     if game.version < max(known, house.feed.head(game_id)):
+                        streams.gaps += 1
                         game = await house.tables.fresh(game_id)
                     known = game.version
                     while sent < (hot := _seen(house, game, caller)).version or view_due:
@@ -189,6 +192,7 @@ async def story(
                         yield chunk
                         told_at = time.monotonic()
                         if told_at - began > streams.slow_s:
+                            streams.resynced += 1
                             yield _resync(Resync(sent, hot.version))
                             return
                     patience_s = streams.heartbeat_s if hot.version == known else LATE_S

@@ -25,6 +25,7 @@ QUEUE = "shanghai"
 TASK = "shanghai.tend"
 QUEUED_AT_MOST = 10_000  # without workers the sweep would fill the broker; what is dropped, it repeats
 _CONNECT_S = 1.0
+_NO_QUEUE = "404"  # nobody has handed out or asked for a job yet
 _queue: Any = entity.Queue  # kombu has no types
 
 
@@ -85,7 +86,13 @@ class CeleryJobs:
 
     def _length(self) -> int:
         with self._lost_is_unavailable():
-            return int(self._connection.default_channel.queue_declare(QUEUE, passive=True).message_count)
+            try:
+                return int(self._connection.default_channel.queue_declare(QUEUE, passive=True).message_count)
+            except self._connection.channel_errors as error:
+                if str(getattr(error, "reply_code", "")) != _NO_QUEUE:
+                    raise
+                self._connection.close()  # the broker has closed the channel; the next call opens another
+                return 0
 
     @contextmanager
     def _lost_is_unavailable(self) -> Iterator[None]:

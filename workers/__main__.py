@@ -1,16 +1,18 @@
 """The process `worker`: a Celery worker with a pool of forked processes."""
 
 import logging
+import os
 import sys
+import tempfile
 import warnings
+from contextlib import ExitStack
+from pathlib import Path
 
 from celery.exceptions import SecurityWarning
 
-from infra.settings import settings_or_exit
-from infra.watching.port import PortRefused, serving
-from infra.watching.process import pages_of
-from infra.watching.vital import Vital
-from workers.celery_app import worker_app
+from infra.settings import Settings, settings_or_exit, share_numbers
+
+_SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else may only be read
 
 
 def main() -> int:
@@ -20,9 +22,29 @@ def main() -> int:
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("celery").setLevel(max(level, logging.WARNING))  # it has lines for every job
     warnings.simplefilter("ignore", SecurityWarning)  # of root: messages are JSON, and `up` runs as anybody
+    with ExitStack() as exits:
+        if settings.metrics_port:
+            place = _SHARED if _SHARED.is_dir() else None
+            folder = exits.enter_context(tempfile.TemporaryDirectory(prefix="shanghai-worker-", dir=place))
+            share_numbers(Path(folder))
+        return _work(settings, level)
+
+
+def _work(settings: Settings, level: int) -> int:
+    """Works; what makes numbers is imported here, since by now it is known whether they are shared."""
+    from infra.watching.numbers import reading
+    from infra.watching.pool import pool_readings
+    from infra.watching.port import PortRefused, serving
+    from infra.watching.process import pages_of
+    from infra.watching.vital import Vital
+    from workers.celery_app import worker_app
+
     vital = Vital("worker")
     try:
-        with serving(settings.metrics_host, settings.metrics_port, pages_of(vital)) as let_go_of_port:
+        with (
+            reading(*pool_readings(os.getpid())),
+            serving(settings.metrics_host, settings.metrics_port, pages_of(vital)) as let_go_of_port,
+        ):
             worker = worker_app(settings, vital, let_go_of_port).Worker(
                 pool="prefork",
                 concurrency=settings.worker_concurrency,

@@ -118,7 +118,11 @@ def test_every_example_is_one(operation: Operation) -> None:
             assert shape_faults(shown["example"], shown["schema"]) == [], RECORD
 
 
-READABLE = [each for each in OPERATIONS if each.method == "GET" and "{" not in each.path and each.is_listed]
+READABLE = [
+    each
+    for each in OPERATIONS
+    if each.method == "GET" and "{" not in each.path and each.is_listed and each.scope != "operate"
+]
 
 
 @pytest.mark.parametrize("operation", READABLE, ids=lambda each: each.id)

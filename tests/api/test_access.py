@@ -1,0 +1,90 @@
+"""What is noted of each request, for numbers and log; and who may read the numbers."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from api.access import Request, facts, watched
+from api.numbers import note
+from tests.api.test_errors import assert_problem
+from tests.api.test_tokens import allow
+from tests.api.world import Player, World, new_world
+from tests.exported import Since
+
+NOBODYS_GAME = f"gam_{'0' * 26}"
+
+
+@pytest.fixture
+def noted() -> list[Request]:
+    return []
+
+
+@pytest.fixture
+async def anna(world: World, noted: list[Request]) -> AsyncIterator[Player]:
+    """Calls an API whose requests are noted."""
+    app: Any = watched(world.app, noted.append)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://shanghai") as http:
+        yield await Player(http).join("Anna")
+
+
+async def test_a_request_is_noted_by_its_operation_and_ids(anna: Player, noted: list[Request]) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    answer = await anna.call("GET", f"/v1/games/{game_id}/view", x_request_id="mine")
+    assert answer.status_code == 200
+    last = noted[-1]
+    assert (last.request_id, last.method, last.operation, last.status) == ("mine", "GET", "getView", 200)
+    assert last.route == "/v1/games/{game_id}/view"
+    assert (last.game_id, last.player_id, last.problem) == (game_id, anna.player_id, None)
+    assert 0 < last.answered_s <= last.ended_s
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation", "problem"),
+    [
+        ("GET", "/v1/invites/secret-code", "getInvite", "invite_not_found"),
+        ("GET", "/v1/games/secret-code/view?token=secret-code", "getView", "invalid_request"),
+        ("GET", "/v1/games?cursor=secret-code", "listGames", "invalid_request"),
+        ("GET", "/secret-code", "", "not_found"),
+        ("SECRET-CODE", "/v1/me", "", "method_not_allowed"),
+        ("GET", f"/v1/games/{NOBODYS_GAME}/moves/secret-code", "getMove", "game_not_found"),
+    ],
+)
+async def test_nothing_of_a_path_or_query_is_noted(
+    anna: Player, noted: list[Request], method: str, path: str, operation: str, problem: str
+) -> None:
+    await anna.call(method, path)
+    assert (noted[-1].operation, noted[-1].problem) == (operation, problem)
+    assert "secret-code" not in str(noted[-1]).lower()
+
+
+async def test_who_has_no_token_is_nobody(anna: Player, noted: list[Request]) -> None:
+    assert_problem(await anna.call("GET", "/v1/me", authorization="Bearer secret-token"), 401, "unauthenticated")
+    assert noted[-1].player_id is None
+    assert "secret" not in str(noted[-1])
+
+
+async def test_outside_of_a_request_there_are_no_facts() -> None:
+    assert facts() == {}
+
+
+async def test_requests_and_problems_are_counted() -> None:
+    since, world = Since(), new_world()
+    app: Any = watched(world.app, note)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://shanghai") as http:
+        await http.get("/v1/rulesets")
+        await http.get("/v1/rulesets/purple")
+        for path in ("/a", "/b", "/c"):
+            await http.get(path)
+    assert since("shanghai_request_seconds_count", operation="listRulesets", status="2xx") == 1
+    assert since("shanghai_request_seconds_count", operation="getRuleset", status="4xx") == 1
+    assert since("shanghai_request_seconds_count", operation="none", status="4xx") == 3
+    assert since("shanghai_problems_total", code="not_found") == 3
+
+
+async def test_numbers_are_an_operators(world: World, anna: Player) -> None:
+    assert_problem(await anna.call("GET", "/metrics"), 403, "insufficient_scope")
+    assert_problem(await anna.call("GET", "/metrics", authorization=""), 401, "unauthenticated")
+    await allow(world, anna, ("operate",))
+    assert (await anna.call("GET", "/metrics")).status_code == 200
