@@ -5,7 +5,7 @@ PEERS  := .bench-venv
 CLIENTS := clients
 CHROMIUM ?= chromium
 PY     := $(VENV)/bin/python
-INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(PY),\
+INSTALL = $(if $(shell command -v uv),uv pip install --quiet --compile-bytecode --python $(PY),\
           $(PY) -m pip install --quiet --disable-pip-version-check --no-input)
 LOCK    = uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
           --generate-hashes --no-annotate --no-header --quiet

@@ -25,12 +25,18 @@ RESTART_BOUND_S = 5.0  # what is left of a killed server ends by itself within t
 
 
 def start_postgres(
-    data: Path, run: Path, *, log: Path | None = None, settings: Mapping[str, str] | None = None
+    data: Path,
+    run: Path,
+    *,
+    log: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    bound_s: float = 15.0,
 ) -> Running:
     """Starts Postgres on the cluster in `data`, made at the first start, listening on a socket in `run` only.
 
     `run`: a short path, since a socket's path ends at about 100 characters; default of `log`: in `run`.
     `settings` go over SERVER_SETTINGS. The only user is the superuser `postgres`, the database `postgres`.
+    `bound_s`: of the start; a recovery takes as long as its log is.
     A cluster whose server was killed starts too. Errors: StartFailed, EngineMissing.
     """
     log = log or run / "postgres.log"
@@ -46,7 +52,7 @@ def start_postgres(
     while True:
         _forget_dead_server(data, run)
         try:
-            return _start(command, data=data, run=run, log=log)
+            return _start(command, data=data, run=run, log=log, bound_s=bound_s)
         except StartFailed:
             if time.monotonic() > deadline:
                 raise
@@ -69,7 +75,7 @@ def make_cluster(data: Path, *, log: Path) -> None:
     new.rename(data)
 
 
-def _start(command: Sequence[str], *, data: Path, run: Path, log: Path) -> Running:
+def _start(command: Sequence[str], *, data: Path, run: Path, log: Path, bound_s: float) -> Running:
     running = start(
         "postgres",
         command,
@@ -78,7 +84,7 @@ def _start(command: Sequence[str], *, data: Path, run: Path, log: Path) -> Runni
         stop_signal=signal.SIGINT,  # fast shutdown: sessions are ended, nothing is lost
         orphan_signal=signal.SIGINT,
     )
-    return wait_until(running, lambda: _is_ready(data / "postmaster.pid", running.pid))
+    return wait_until(running, lambda: _is_ready(data / "postmaster.pid", running.pid), bound_s)
 
 
 def _is_ready(lock: Path, pid: int) -> bool:

@@ -18,7 +18,7 @@ SESSION = {
     "idle_in_transaction_session_timeout": "2s",
 }
 _CONNECT_S = 3.0
-_ANSWER_S = 7.0  # for a server that vanished without a word; a living one gives up after statement_timeout
+ANSWER_S = 7.0  # for a server that vanished without a word; a living one gives up after statement_timeout
 
 LOST = (
     OSError,  # refused, reset, no such socket; TimeoutError too
@@ -28,6 +28,7 @@ LOST = (
     asyncpg.OperatorInterventionError,  # shut down, starting up, timed out
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,  # a standby answers
+    asyncpg.LockNotAvailableError,  # whoever has the lock waits for a standby
 )
 
 
@@ -36,7 +37,12 @@ LOST_AT_FIRST = (*LOST, asyncpg.InvalidCatalogNameError, asyncpg.InvalidParamete
 
 
 # The server's own word that it has undone the statement: no space left, a standby, too slow.
-_UNDONE = (asyncpg.InsufficientResourcesError, asyncpg.ReadOnlySQLTransactionError, asyncpg.QueryCanceledError)
+_UNDONE = (
+    asyncpg.InsufficientResourcesError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.QueryCanceledError,
+)
 
 
 _CAUSES: dict[type[Exception], str] = {
@@ -71,12 +77,11 @@ def _cause(fault: Exception) -> str:
 
 
 async def connect(url: str, *, name: str, **settings: str) -> asyncpg.Connection:
-    """Opens a connection outside any pool. Errors: NotDone."""
+    """Opens a connection outside any pool, on which a statement takes as long as it takes. Errors: NotDone."""
     with lost_is_unavailable(NotDone, LOST_AT_FIRST):
         return await asyncpg.connect(
             url,
             timeout=_CONNECT_S,
-            command_timeout=_ANSWER_S,
             server_settings={**SESSION, "application_name": name, **settings},
         )
 
@@ -106,7 +111,7 @@ class Database:
         """Runs a statement once. Errors: NotDone; another Unavailable, where it may have been carried out."""
         pool = self._pool or await self._open()
         with lost_is_unavailable(NotDone, LOST_AT_FIRST):
-            connection = await pool.acquire(timeout=_ANSWER_S)
+            connection = await pool.acquire(timeout=ANSWER_S)
         try:
             with lost_is_unavailable():
                 rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
@@ -138,7 +143,7 @@ class Database:
                     max_queries=10**9,
                     max_inactive_connection_lifetime=0,
                     timeout=_CONNECT_S,
-                    command_timeout=_ANSWER_S,
+                    command_timeout=ANSWER_S,
                     reset=_leave_as_it_is,
                     server_settings={**SESSION, "application_name": self._name},
                 )

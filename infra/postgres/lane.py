@@ -10,7 +10,7 @@ from uuid import UUID
 
 import asyncpg
 
-from infra.postgres.database import NotDone, connect, lost_is_unavailable
+from infra.postgres.database import ANSWER_S, NotDone, connect, lost_is_unavailable
 from infra.postgres.rows import Row
 from infra.sql import statements
 from infra.watching.numbers import BATCH
@@ -21,9 +21,15 @@ WAITING = 8 * TOGETHER  # what is written in a few tenths of a second; who comes
 _SENT_AGAIN_S = 5.0  # so long appends with an unknown outcome are sent again
 _PAUSE_S = 0.1
 
-# One plan does for one append and for a hundred; making it anew costs more than the statement.
-_PLANS = {"plan_cache_mode": "force_generic_plan"}
-_APPEND = statements("log")["append"]
+_SETTINGS = {
+    # One plan does for one append and for a hundred; making it anew costs more than the statement.
+    "plan_cache_mode": "force_generic_plan",
+    # Nothing may cancel an append that waits for a synchronous standby: Postgres would show it to everybody, though it
+    # may yet be lost with the primary. Only a wait for another append ends by itself.
+    "statement_timeout": "0",
+    "lock_timeout": "5s",
+}
+_SQL = statements("log")
 _GAME_IN_KEY = re.compile(r"\(game_id, [^()]*\)=\(([0-9a-f-]{36}), ")
 
 
@@ -71,6 +77,7 @@ class Lane:
         self._name = name
         self._committed = committed
         self._connection: asyncpg.Connection | None = None
+        self._left = 0  # the server's process of an append that was left alone
         self._waiting: deque[_Waiting] = deque()
         self._sending: asyncio.Task[None] | None = None
 
@@ -154,12 +161,35 @@ class Lane:
                 return
 
     async def _statement(self, batch: list[_Waiting]) -> tuple[datetime, frozenset[UUID]]:
+        """Sends one statement. One without an answer is left alone, connection and all, not cancelled."""
         if self._connection is None or self._connection.is_closed():
-            self._connection = await connect(self._url, name=self._name, **_PLANS)
+            self._connection = await self._connect()
         BATCH.observe(len(batch))
-        with lost_is_unavailable():
-            [[at, written]] = await self._connection.fetch(_APPEND, [one.row for one in batch])
+        leaving = asyncio.get_running_loop().call_later(ANSWER_S, self._leave, self._connection)
+        try:
+            with lost_is_unavailable():
+                [[at, written]] = await self._connection.fetch(_SQL["append"], [one.row for one in batch])
+        finally:
+            leaving.cancel()
         return at, frozenset(written)
+
+    def _leave(self, connection: asyncpg.Connection) -> None:
+        self._left = connection.get_server_pid()
+        connection.terminate()
+
+    async def _connect(self) -> asyncpg.Connection:
+        """Opens a connection, unless an append that was left alone still holds a session of the server."""
+        connection = await connect(self._url, name=self._name, **_SETTINGS)
+        try:
+            with lost_is_unavailable(NotDone):
+                is_there = await connection.fetch(_SQL["is_there"], self._left, timeout=ANSWER_S)
+            if is_there:
+                raise NotDone("an append still waits for a synchronous standby")
+        except Unavailable:
+            connection.terminate()
+            raise
+        self._left = 0
+        return connection
 
     async def _may_send_again(self, batch: list[_Waiting], lost: Unavailable, deadline: float) -> bool:
         """Tells whether to try again, after a pause; otherwise everybody is told, also those who wait behind.

@@ -61,11 +61,12 @@ class Player:
         return f"/v1/games/{self.game_id}"
 
 
-def sit_down(base_url: str, tables: int) -> list[Player]:
-    """Opens tables of three people and a bot each, and starts them."""
+def sit_down(base_urls: Sequence[str], tables: int) -> list[Player]:
+    """Opens tables of three people and a bot each, and starts them; who sits together came by different addresses."""
     players = []
     for table in range(tables):
-        clients = [Client(base_url, f"{name} {table}") for name in ("Anna", "Boris", "Clara")]
+        names = ("Anna", "Boris", "Clara")
+        clients = [Client(url, f"{name} {table}") for name, url in zip(names, cycle(base_urls), strict=False)]
         game_id = clients[0].open_game("davis", "you", "open", "open", "easy", pace=PACE)
         for seat, client in enumerate(clients[1:], start=1):
             client.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
 @pytest.fixture(scope="module")
 def history(server: Server) -> Iterator[list[Player]]:
-    players = sit_down(server.base_url, tables=2)
+    players = sit_down([server.base_url], tables=2)
     faults = [partial(fault, server) for fault in FAULTS]
     try:
         live_through(players, faults, seed=SEED, seconds=SECONDS, pause_s=PAUSE_S)

@@ -23,7 +23,7 @@ def test_nothing_acknowledged_is_lost_however_long_it_goes_on(request: pytest.Fi
     faults, seed = [partial(fault, server) for fault in FAULTS], 0
     while seed == 0 or monotonic() < until:
         seed += 1
-        players = sit_down(server.base_url, tables=3)
+        players = sit_down([server.base_url], tables=3)
         live_through(players, faults, seed=seed, seconds=SECONDS, pause_s=PAUSE_S)
         assert faults_in(players) == [], f"seed {seed}"
         for player in players:

@@ -1,0 +1,61 @@
+"""The roof's processes on engines of the test's own, as many of each as it wants."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from infra.embedded.health import missing
+from infra.embedded.ports import free_port
+from infra.embedded.stack import GENEROUS, ROOF
+from infra.settings import Settings, environment
+from tests.stack_watching import crash, descendants, eventually
+
+Process = subprocess.Popen[bytes]
+
+
+@dataclass(frozen=True)
+class Roof:
+    """Running processes by name, in the order of their start, and the addresses of the APIs."""
+
+    processes: dict[str, list[Process]] = field(default_factory=dict)
+    base_urls: list[str] = field(default_factory=list)
+
+    def kill(self, name: str, number: int = 0) -> None:
+        """Ends one of them, with everything below it, at once."""
+        pid = self.processes[name][number].pid
+        for process in (pid, *descendants(pid)):
+            crash(process)
+
+
+@contextmanager
+def roof(settings: Settings, names: Sequence[str]) -> Iterator[Roof]:
+    """Starts processes in this order, yields when every API says that all is there, and ends them."""
+    running = Roof()
+    with ExitStack() as waiting, ExitStack() as ending:
+        for name in names:
+            port = free_port()
+            process = subprocess.Popen([sys.executable, "-m", ROOF[name]], env=_variables(settings, port))
+            waiting.callback(process.wait)
+            ending.callback(process.terminate)
+            running.processes.setdefault(name, []).append(process)
+            if name == "api":
+                running.base_urls.append(f"http://127.0.0.1:{port}")
+        for base_url in running.base_urls:
+            port = urlsplit(base_url).port or 80
+            eventually(lambda port=port: not missing("127.0.0.1", port), within_s=60, what="ready")  # type: ignore[misc]
+        yield running
+
+
+def _variables(settings: Settings, port: int) -> dict[str, str]:
+    return environment(
+        {
+            "SHANGHAI_DATABASE_URL": settings.database_url,
+            "SHANGHAI_REDIS_URL": settings.bus_url,
+            "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
+            "SHANGHAI_PORT": str(port),
+            **{f"SHANGHAI_{name.upper()}": str(number) for name, number in GENEROUS.items()},
+        }
+    )

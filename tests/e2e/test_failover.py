@@ -1,0 +1,73 @@
+"""The primary is lost under a game, disk and all, and its synchronous standby takes over."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from infra.embedded.engines import short_folder
+from infra.embedded.running import Running
+from infra.embedded.valkey import start_redis
+from infra.settings import Settings
+from tests.e2e.history import faults_in, live_through, sit_down
+from tests.e2e.roof import roof
+from tests.engines import with_redis
+from tests.standby import Pair, pair
+
+EVERYBODY = ("relay", "clock", "projector", "worker", "api")
+SECONDS, PAUSE_S = 4.0, 2.0
+
+pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
+
+
+@pytest.fixture
+def standing_by() -> Iterator[Pair]:
+    with pair(is_synchronous=True) as both:
+        yield both
+
+
+@pytest.fixture
+def bus() -> Iterator[Running]:
+    with short_folder() as folder:
+        server = start_redis(folder / "redis", folder)
+        yield server
+        server.stop()
+
+
+def test_the_game_and_its_streams_go_on_at_the_promoted_standby(standing_by: Pair, bus: Running) -> None:
+    unwired = Settings(
+        database_url=standing_by.url,
+        projector_database_url=standing_by.url,
+        bus_url="redis://",
+        broker_url="redis://",
+        limits_url="redis://",
+        secret_key=bytes(range(32)),
+    )
+    struck: list[int] = []
+
+    def failover() -> None:
+        if not struck:
+            struck.append(sum(bool(sent.accepted) for player in players for sent in player.sent))
+            standing_by.lose_primary()
+            standing_by.promote()
+
+    with roof(with_redis(unwired, bus.url), EVERYBODY) as running:
+        players = sit_down(running.base_urls, tables=1)
+        try:
+            live_through(players, [failover], seed=1, seconds=SECONDS, pause_s=PAUSE_S)
+        finally:
+            for player in players:
+                player.client.close()
+        generations = _generations(bus)
+    accepted = sum(bool(sent.accepted) for player in players for sent in player.sent)
+    sys.stdout.write(f"{struck} moves accepted before, {accepted} in all\n")
+    assert faults_in(players) == []
+    assert 0 < struck[0] < accepted
+    assert [timeline for _, timeline, _ in generations] == ["00000001", "00000002"]
+
+
+def _generations(bus: Running) -> list[list[str]]:
+    """Gives cluster, timeline and database of every generation that the bus has seen."""
+    with redis.Redis.from_url(bus.url) as client:
+        return sorted(key.decode().split(":")[1].split("-") for key in client.keys("es:*"))
