@@ -9,6 +9,7 @@ from msgspec.structs import astuple
 from api import shapes
 from api.calls import Answer, Call, NoQuery, OpenCall, Text
 from api.house import House
+from api.leaderboards import PLAYERS_AT_MOST
 from api.problems import KINDS, Failed
 from api.reasons import REASONS
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
@@ -55,6 +56,7 @@ class Bounds(Struct, frozen=True):
     melds_in_contract: int = faults.MAX_PARTS
     tokens: int = TOKENS_AT_MOST
     games_in_page: int = shapes.GAMES_AT_MOST
+    players_in_page: int = PLAYERS_AT_MOST
     events_in_page: int = shapes.EVENTS_AT_MOST
 
 

@@ -1,6 +1,6 @@
 """The whole API on one table: what the routes are made from, and the OpenAPI document."""
 
-from api import about, history, lobby, log, pages, play, players, seats
+from api import about, history, leaderboards, lobby, log, pages, play, players, seats
 from api.admin_operations import ADMIN
 from api.operation import TAGS, Method, Operation, Tag, Types
 
@@ -49,6 +49,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="getPlayer", tag="Players", method="GET", path="/v1/players/{player_id}", handler=players.get_player,
         scope="watch", problems=("player_not_found",),
+    ),
+    Operation(
+        id="getLeaderboard", tag="Players", method="GET", path="/v1/leaderboards/{name}",
+        handler=leaderboards.get_leaderboard, scope="watch", problems=("ruleset_not_found",),
     ),
     Operation(
         id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game,

@@ -3,8 +3,11 @@
 import unicodedata
 from typing import Any
 
+from msgspec import Struct
+
 from api.calls import Answer, Call, NoQuery, OpenCall
 from api.house import House
+from api.leaderboards import RatingBody
 from api.paths import player_id_of
 from api.problems import Failed
 from api.requests import invalid
@@ -15,8 +18,6 @@ from api.shapes import (
     NewPlayer,
     NewTokenRequest,
     PlayerCreated,
-    PlayerPage,
-    ResultBody,
     TokenBody,
     TokenCreated,
     TokenList,
@@ -24,7 +25,8 @@ from api.shapes import (
 from services.identity import create_guest as add_guest
 from services.identity import known_scopes, mint_token
 from services.ids import uuid_of
-from services.lobby import RESULTS_SHOWN
+from services.listings import Standing
+from services.lobby import RESULTS_SHOWN, Rated
 from services.ports import Token
 from services.rendering import timestamp
 
@@ -32,6 +34,28 @@ from services.rendering import timestamp
 _REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols
 _DIRECTION_MARKS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class ResultBody(Struct, frozen=True):
+    """A finished game as it was for one player. seats: how many there were; won: alone or with others."""
+
+    game_id: str
+    ruleset: str
+    finished_at: str
+    seat: int
+    seats: int
+    score: int
+    won: bool
+
+
+class PlayerPage(Struct, frozen=True):
+    """A player. standings and ratings: one for each ruleset; results: the newest first."""
+
+    player_id: str
+    name: str
+    standings: tuple[Standing, ...]
+    results: tuple[ResultBody, ...]
+    ratings: tuple[RatingBody, ...]
 
 
 async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answer[PlayerCreated]:
@@ -101,9 +125,10 @@ async def delete_me(house: House, call: Call[NoQuery, None]) -> Answer[None]:
 
 
 async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[PlayerPage]:
-    """Shows a player: the name, the sums of finished public games by ruleset, and the last 20 of them.
+    """Shows a player: the name, the ratings, the sums of finished public games by ruleset, and the last 20 of them.
 
-    Games against bots count like others; private games count nowhere.
+    Games against bots count like others, but for the rating; private games count nowhere, and those with delayed
+    spectators when their end is told. For the rating see getLeaderboard.
     """
     player_id = player_id_of(call.path)
     names = await house.accounts.names([player_id])
@@ -123,7 +148,8 @@ async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[PlayerPa
         )
         for result in results
     )
-    return Answer(PlayerPage(player_id, names[player_id], tuple(standings), shown))
+    ratings = tuple(_shown_rating(rated) for rated in await house.lobby.ratings(player_id))
+    return Answer(PlayerPage(player_id, names[player_id], tuple(standings), shown, ratings))
 
 
 async def get_me(_: House, call: Call[NoQuery, None]) -> Answer[Me]:
@@ -154,3 +180,8 @@ def _told(token: Token) -> dict[str, Any]:
         "created_at": timestamp(token.created_at),
         "expires_at": None if token.expires_at is None else timestamp(token.expires_at),
     }
+
+
+def _shown_rating(rated: Rated) -> RatingBody:
+    rating = rated.rating
+    return RatingBody(rated.ruleset, round(rating.ordinal, 2), rating.games, rating.is_provisional)

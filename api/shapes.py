@@ -12,7 +12,6 @@ from domain.view import DecisionView, View
 from services.games import Hint
 from services.history import RoundSummary
 from services.identity import Scope
-from services.projections import Standing
 from services.rendering import EventBody, GameBody
 
 MAX_NAME = 40
@@ -196,27 +195,6 @@ class TokenList(Struct, frozen=True):
     items: tuple[TokenBody, ...]
 
 
-class ResultBody(Struct, frozen=True):
-    """A finished game as it was for one player. seats: how many there were; won: alone or with others."""
-
-    game_id: str
-    ruleset: str
-    finished_at: str
-    seat: int
-    seats: int
-    score: int
-    won: bool
-
-
-class PlayerPage(Struct, frozen=True):
-    """A player. standings: one for each ruleset; results: the newest first."""
-
-    player_id: str
-    name: str
-    standings: tuple[Standing, ...]
-    results: tuple[ResultBody, ...]
-
-
 class Me(Struct, frozen=True):
     """Whom the token speaks for, and what it may do."""
 
@@ -229,7 +207,13 @@ class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which games to list."""
 
     status: Annotated[Status | None, Meta(description="games in this state only")] = None
-    mine: Annotated[bool, Meta(description="only games where the caller has a seat")] = False
+    mine: Annotated[
+        bool,
+        Meta(
+            description="only games where the caller has a seat, also while a bot plays it for them, and those waiting"
+            " to which they are invited"
+        ),
+    ] = False
     ruleset: Annotated[str | None, Meta(description="only games of this preset")] = None
     cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
     limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20

@@ -33,8 +33,8 @@ from domain.ruleset import Ruleset
 from domain.state import Game
 from domain.view import view_for
 from services.ids import new_uuid, public_id
+from services.listings import ListedGame
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
-from services.projections import ListedGame
 from services.rendering import seat_held_by
 from services.tables import Denied, Draft, GameNotFound, Hot, KeyReused, OtherVersion, Outcome, Plan, Tables
 

@@ -6,14 +6,16 @@ be a moment late.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
 
 from domain.state import Status
 from services.games import as_listed, sees_late
-from services.ports import Principal
-from services.projections import ListedGame, PlayerResult, Standing, listed_game
+from services.listings import ListedGame, PlayerResult, Standing, ended_at, listed_game
+from services.ports import Accounts, Principal
+from services.ratings import Rating
 from services.rendering import seat_held_by
 from services.tables import Tables
 
@@ -22,7 +24,10 @@ RESULTS_SHOWN = 20
 
 
 class GameFilter(Struct, frozen=True):
-    """Which games to list; None where it does not matter."""
+    """Which games to list; None where it does not matter.
+
+    mine: with a seat of the player's, also where a bot plays it for them, or an invitation while they wait.
+    """
 
     status: Status | None = None
     ruleset: str | None = None
@@ -41,6 +46,14 @@ class Page(Struct, frozen=True):
     last_id: str | None
 
 
+class Rated(Struct, frozen=True):
+    """A player's rating in a ruleset."""
+
+    player_id: str
+    ruleset: str
+    rating: Rating
+
+
 class Lobby(Protocol):
     """The read models, as they are served."""
 
@@ -49,11 +62,19 @@ class Lobby(Protocol):
         ...
 
     async def standings(self, player_id: str) -> list[Standing]:
-        """Sums up a player's public games, by ruleset in alphabetical order."""
+        """Sums up a player's public games, by ruleset in alphabetical order; delayed ones when their end is told."""
         ...
 
     async def results(self, player_id: str, limit: int) -> list[PlayerResult]:
-        """Lists a player's finished public games, the newest first."""
+        """Lists a player's finished public games, the newest first; delayed ones when their end is told."""
+        ...
+
+    async def ratings(self, player_id: str) -> list[Rated]:
+        """Lists a player's ratings, by ruleset in alphabetical order."""
+        ...
+
+    async def leaderboard(self, ruleset: str, below: tuple[float, str] | None, limit: int) -> list[Rated]:
+        """Lists up to `limit` rated players, the best first, from below an ordinal and, of equal ones, a player."""
         ...
 
 
@@ -70,8 +91,8 @@ async def list_games(
         found.pop(game_id, None)
         if (before is None or game_id < before) and (page.last_id is None or game_id >= page.last_id):
             hot = await tables.fresh(game_id)
-            listed = listed_game(hot.game, hot.events[0].occurred_at)
-            if is_wanted(listed, principal.player_id, wanted):
+            listed = listed_game(hot.game, hot.events[0].occurred_at, ended_at(reversed(hot.events)))
+            if is_wanted(listed, principal.player_id, wanted, tables.now()):
                 found[game_id] = listed
     games = [found[game_id] for game_id in sorted(found, reverse=True)]
     shown = [await _as_listed(tables, principal, game) for game in games[:limit]]
@@ -87,12 +108,29 @@ async def _as_listed(tables: Tables, principal: Principal, game: ListedGame) -> 
     return listed_game(hot.game, hot.events[0].occurred_at)
 
 
-def is_wanted(game: ListedGame, player_id: str, wanted: GameFilter) -> bool:
-    """Tells whether a list has the game: the player may know of it, and it passes the filter."""
+def is_wanted(game: ListedGame, player_id: str, wanted: GameFilter, now: datetime) -> bool:
+    """Tells whether a list has the game: the player may know of it, and what they may know passes the filter."""
     is_seated = seat_held_by(game, player_id) is not None
+    is_own = any(seat.player_id == player_id for seat in game.seats)
+    is_invited = player_id in game.invited
+    is_untold = game.told_at is not None and now < game.told_at and not is_seated
     return (
-        (game.visibility == "public" or game.opened_by == player_id or is_seated)
-        and wanted.status in (None, game.status)
+        (game.visibility == "public" or game.opened_by == player_id or is_own or is_invited)
+        and wanted.status in (None, "playing" if is_untold else game.status)
         and wanted.ruleset in (None, game.rules.name)
-        and (is_seated or not wanted.mine)
+        and (is_own or (is_invited and game.status == "waiting") or not wanted.mine)
     )
+
+
+async def leaderboard(
+    lobby: Lobby, accounts: Accounts, ruleset: str, below: tuple[float, str] | None, limit: int
+) -> tuple[list[tuple[Rated, str]], tuple[float, str] | None]:
+    """Lists the rated players of a ruleset with their names, the best first, and where the next page begins.
+
+    Who has been forgotten is left out, so that a page may be short while there is a next one.
+    """
+    found = await lobby.leaderboard(ruleset, below, limit + 1)
+    page = found[:limit]
+    names = await accounts.names([each.player_id for each in page])
+    shown = [(each, names[each.player_id]) for each in page if each.player_id in names]
+    return shown, (page[-1].rating.ordinal, page[-1].player_id) if len(found) > limit else None

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from services.ids import new_uuid, public_id
 from services.invites import Invite, NewInvite
-from services.lobby import GameFilter, Page, is_wanted
 from services.ports import (
     OPENING,
     Append,
@@ -31,7 +30,6 @@ from services.ports import (
     VersionConflict,
     WorkKind,
 )
-from services.projections import Follower, ListedGame, PlayerResult, Standing
 from services.receipts import receipt_of
 
 Clock = Callable[[], datetime]
@@ -193,41 +191,6 @@ class MemoryAccounts:
     def _lives(self, kept: KeptToken) -> bool:
         expires_at = kept.token.expires_at
         return not kept.is_revoked and (expires_at is None or expires_at > self.now())
-
-
-class MemoryLobby:
-    """A Lobby that has projected every event of a MemoryLog as soon as it is appended."""
-
-    def __init__(self, log: MemoryLog) -> None:
-        self._follower = Follower()
-        self._games: dict[str, ListedGame] = {}
-        self._results: dict[tuple[str, str], PlayerResult] = {}
-        log.listeners.append(self._project)
-
-    async def page(self, player_id: str, wanted: GameFilter, before: str | None, limit: int) -> Page:
-        found = [
-            game
-            for game_id, game in sorted(self._games.items(), reverse=True)
-            if (before is None or game_id < before) and is_wanted(game, player_id, wanted)
-        ]
-        return Page(tuple(found[:limit]), (), found[limit - 1].game_id if len(found) > limit else None)
-
-    async def standings(self, player_id: str) -> list[Standing]:
-        results = await self.results(player_id, len(self._results))
-        return [
-            Standing(ruleset, len(those), sum(each.is_won for each in those), sum(each.score for each in those))
-            for ruleset in sorted({each.ruleset for each in results})
-            for those in ([each for each in results if each.ruleset == ruleset],)
-        ]
-
-    async def results(self, player_id: str, limit: int) -> list[PlayerResult]:
-        own = [result for (_, player), result in sorted(self._results.items(), reverse=True) if player == player_id]
-        return own[:limit]
-
-    def _project(self, recorded: list[Recorded]) -> None:
-        changes = self._follower.follow(recorded)
-        self._games |= {game.game_id: game for game in changes.games}
-        self._results |= {(result.game_id, result.player_id): result for result in changes.results}
 
 
 class MemoryReservations:

@@ -6,10 +6,10 @@ from uuid import UUID
 from domain.evolve import fold
 from domain.state import Game
 from services.ids import uuid_of
+from services.listings import people_at
 from services.memory import MemoryAccounts, MemoryLog
 from services.operating import Deed, FoundGame, FoundPlayer, GamesSought, KeptWork, NotedDeed
 from services.ports import Recorded
-from services.projections import people_at
 
 
 class MemoryDesk:

@@ -7,83 +7,51 @@ after any death with the same rows as one that never died. What a row says follo
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from domain.commands import Pace, Spectators, Visibility
-from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted, NoncesDropped, SeatChanged
+from domain.events import GameFinished, GameStarted
 from domain.evolve import evolve
-from domain.ruleset import Ruleset
-from domain.state import Game, Result, State, Status, Unopened
-from domain.view import SeatView, seat_view
+from domain.state import Game, State, Unopened
+from services.listings import ListedGame, PlayerResult, ended_at, listed_game, people_at, told_at
 from services.ports import Recorded
+from services.ratings import RatedGame, Rating, Subject, rate, rated_game, subjects_of
 from services.relay import OrderBroken, Position
 
 BATCH = 500  # a batch is saved in one transaction, and the relay waits for it a few milliseconds
 PAUSE_S = 0.1  # lists are so much late
 _KNOWN_GAMES = 2_000
 
-LISTED_AT_ONCE = (GameOpened, SeatChanged, NoncesDropped, GameStarted, GameFinished, GameCancelled)
-"""Events that a list shows even before they are projected; the rest may be a moment late."""
-
 _log = logging.getLogger(__name__)
 
 
-class ListedGame(Struct, frozen=True):
-    """A game as lists have it; names and the viewer's own seat are added when it is shown."""
+Tie: TypeAlias = Literal["seated", "own", "known"]
+"""Why a player may know of a game although it is private: they sit there, it is theirs otherwise, or was once.
 
-    game_id: str
-    version: int
-    status: Status
-    rules: Ruleset
-    pace: Pace
-    visibility: Visibility
-    spectators: Spectators
-    opened_by: str | None
-    seats: tuple[SeatView, ...]
-    created_at: datetime
-    result: Result | None
-
-
-class PlayerResult(Struct, frozen=True):
-    """What a finished public game was for a person at its table. seats: how many there were."""
-
-    player_id: str
-    game_id: str
-    ruleset: str
-    finished_at: datetime
-    seat: int
-    seats: int
-    score: int
-    is_won: bool
-
-
-class Standing(Struct, frozen=True):
-    """The sums of a player's results by one ruleset. points: of all games together; fewer are better."""
-
-    ruleset: str
-    games: int
-    wins: int
-    points: int
+It is theirs also while a bot sits in for them, or while it waits and they are invited.
+"""
 
 
 class Acquaintance(Struct, frozen=True):
-    """A player who may know of the game although it is private. is_seated: None for one who may not any more."""
+    """A player who may know of the game although it is private. tie: None for one who may not any more."""
 
     player_id: str
     game_id: str
-    is_seated: bool | None
+    tie: Tie | None
 
 
 class Changes(Struct, frozen=True):
-    """What some events change in the read models."""
+    """What some events change in the read models. rated: the games that have changed the ratings, in order."""
 
     games: tuple[ListedGame, ...] = ()
     acquaintances: tuple[Acquaintance, ...] = ()
     results: tuple[PlayerResult, ...] = ()
+    rated: tuple[RatedGame, ...] = ()
+    ratings: Mapping[Subject, Rating] = {}
 
 
 Batch: TypeAlias = tuple[list[Recorded], Position]
@@ -105,59 +73,45 @@ class ProjectedLog(Protocol):
         """Reads a game's events before a version."""
         ...
 
+    async def ratings(self, subjects: Collection[Subject]) -> dict[Subject, Rating]:
+        """Gives those of the ratings that there are."""
+        ...
+
     async def save(self, changes: Changes, place: Position) -> None:
         """Saves changes and place together or not at all; raises Unavailable where another has taken over."""
         ...
 
 
-def listed_game(game: Game, created_at: datetime) -> ListedGame:
-    """Shows a game as lists have it."""
-    return ListedGame(
-        game_id=game.game_id,
-        version=game.version,
-        status=game.status,
-        rules=game.rules,
-        pace=game.pace,
-        visibility=game.visibility,
-        spectators=game.spectators,
-        opened_by=game.opened_by,
-        seats=tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats)),
-        created_at=created_at,
-        result=game.result,
-    )
-
-
-def people_at(game: Game) -> list[tuple[int, str]]:
-    """Lists the seats that people hold, and who they are."""
-    return [
-        (number, seat.player_id)
-        for number, seat in enumerate(game.seats)
-        if seat.controller == "human" and seat.player_id is not None
-    ]
-
-
 class Followed:
-    """A game as far as it was followed. is_lost: its events make no game any more."""
+    """A game as far as it was followed. starters: who held which seat at its start; is_lost: its events make no game
+    any more."""
 
-    __slots__ = ("created_at", "is_lost", "state")
+    __slots__ = ("created_at", "ended_at", "is_lost", "starters", "state")
 
     def __init__(self) -> None:
         self.state: State = Unopened()
         self.created_at: datetime | None = None
+        self.ended_at: datetime | None = None
+        self.starters: list[tuple[int, str]] = []
         self.is_lost = False
 
     def record(self, recorded: Recorded) -> None:
         """Records the next event."""
         self.state = evolve(self.state, recorded.event)
         self.created_at = self.created_at or recorded.occurred_at
+        self.ended_at = self.ended_at or ended_at((recorded,))
+        if isinstance(recorded.event, GameStarted) and isinstance(self.state, Game):
+            self.starters = people_at(self.state)
 
     @property
-    def people(self) -> dict[str, bool]:
-        """Tells of everybody who may always know of the game whether they sit at it."""
+    def people(self) -> dict[str, Tie]:
+        """Tells why everybody who may always know of the game may do so."""
         if not isinstance(self.state, Game):
             return {}
-        opener = {} if self.state.opened_by is None else {self.state.opened_by: False}
-        return opener | {player: True for _, player in people_at(self.state)}
+        people: dict[str, Tie] = {} if self.state.opened_by is None else {self.state.opened_by: "known"}
+        people |= dict.fromkeys(self.state.invited, "own" if self.state.status == "waiting" else "known")
+        people |= dict.fromkeys((seat.player_id for seat in self.state.seats if seat.player_id is not None), "own")
+        return people | dict.fromkeys((player for _, player in people_at(self.state)), "seated")
 
 
 class Follower:
@@ -182,20 +136,22 @@ class Follower:
 
     def follow(self, batch: Sequence[Recorded]) -> Changes:
         """Gives what these events change. Errors: OrderBroken for a hole in a game."""
-        before: dict[str, dict[str, bool]] = {}
+        before: dict[str, dict[str, Tie]] = {}
         results: list[PlayerResult] = []
+        rated: list[RatedGame] = []
         for recorded in batch:
             followed = self._games.setdefault(recorded.game_id, Followed())
             self._games.move_to_end(recorded.game_id)
             before.setdefault(recorded.game_id, followed.people)
             if self._is_next(followed, recorded):
-                results += _results(followed.state, recorded)
+                results += _results(followed, recorded)
+                rated += _rated(followed, recorded)
         changed = {game_id: self._games[game_id] for game_id in before}
         while len(self._games) > self._capacity:
             self._games.popitem(last=False)
         return Changes(
             games=tuple(
-                listed_game(each.state, each.created_at)
+                listed_game(each.state, each.created_at, each.ended_at)
                 for each in changed.values()
                 if isinstance(each.state, Game) and each.created_at is not None
             ),
@@ -203,6 +159,7 @@ class Follower:
                 change for game_id, each in changed.items() for change in _met(game_id, before[game_id], each.people)
             ),
             results=tuple(results),
+            rated=tuple(rated),
         )
 
     def _is_next(self, followed: Followed, recorded: Recorded) -> bool:
@@ -220,8 +177,17 @@ class Follower:
         return not followed.is_lost
 
 
-def _results(state: State, recorded: Recorded) -> list[PlayerResult]:
+def _rated(followed: Followed, recorded: Recorded) -> list[RatedGame]:
+    """Gives what a game means for the ratings, where this event has finished it."""
+    if not isinstance(followed.state, Game) or not isinstance(recorded.event, GameFinished):
+        return []
+    counted = rated_game(followed.state, followed.starters)
+    return [] if counted is None else [counted]
+
+
+def _results(followed: Followed, recorded: Recorded) -> list[PlayerResult]:
     """Lists what a game was for its people, where this event has finished it."""
+    state = followed.state
     if not isinstance(state, Game) or not isinstance(recorded.event, GameFinished) or state.visibility != "public":
         return []
     winners, totals = recorded.event.winners, recorded.event.totals
@@ -235,13 +201,14 @@ def _results(state: State, recorded: Recorded) -> list[PlayerResult]:
             seats=len(state.seats),
             score=totals[number],
             is_won=number in winners,
+            told_at=told_at(state, followed.ended_at),
         )
         for number, player_id in people_at(state)
     ]
 
 
-def _met(game_id: str, before: dict[str, bool], after: dict[str, bool]) -> list[Acquaintance]:
-    new = [Acquaintance(player, game_id, seated) for player, seated in after.items() if before.get(player) != seated]
+def _met(game_id: str, before: dict[str, Tie], after: dict[str, Tie]) -> list[Acquaintance]:
+    new = [Acquaintance(player, game_id, tie) for player, tie in after.items() if before.get(player) != tie]
     return new + [Acquaintance(player, game_id, None) for player in before if player not in after]
 
 
@@ -274,6 +241,13 @@ class Projector:
         if batch:
             for game_id, version in self._follower.missing(batch).items():
                 self._follower.follow(await self._log.beginning(game_id, version))
-            await self._log.save(self._follower.follow(batch), place)
+            await self._log.save(await self._rated(self._follower.follow(batch)), place)
             self._place = place
         return len(batch)
+
+    async def _rated(self, changes: Changes) -> Changes:
+        """Adds the ratings after the games that count."""
+        if not changes.rated:
+            return changes
+        known = await self._log.ratings(subjects_of(changes.rated))
+        return replace(changes, ratings=rate(changes.rated, known))

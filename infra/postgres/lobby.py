@@ -1,5 +1,6 @@
 """The read models as they are served."""
 
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -13,13 +14,23 @@ from infra.postgres.database import Database
 from infra.sql import statements
 from services.codec import TYPE_NUMBERS, decode_event
 from services.ids import public_id, uuid_of
-from services.lobby import LISTED_AT_MOST, GameFilter, Page
-from services.projections import LISTED_AT_ONCE, ListedGame, PlayerResult, Standing
+from services.listings import LISTED_AT_ONCE, ListedGame, PlayerResult, Standing
+from services.lobby import LISTED_AT_MOST, GameFilter, Page, Rated
+from services.ratings import Rating
 
 _SQL = statements("projections")
 _LAST_ID = UUID(int=(1 << 128) - 1)
 _TAIL = 5_000  # of the events that are not projected yet the last so many are looked at
 _TYPES = [TYPE_NUMBERS[type_] for type_ in LISTED_AT_ONCE]
+
+
+_SHOWN_STATUS = "CASE WHEN told_at > statement_timestamp() AND NOT is_seated THEN 'playing' ELSE status END"
+_IS_TOLD = """(
+    told_at IS NULL OR told_at <= statement_timestamp() OR EXISTS (
+        SELECT FROM lobby_seat AS own
+        WHERE (own.build, own.game_id, own.player_id) = (lobby_game.build, lobby_game.game_id, $1) AND own.is_seated
+    )
+)"""
 
 
 class Shown(Struct, frozen=True):
@@ -61,6 +72,18 @@ class PostgresLobby:
         rows = await self._database.fetch(_SQL["results"], uuid_of("ply", player_id), limit)
         return [PlayerResult(player_id, public_id("gam", game_id), *rest) for game_id, *rest in rows]
 
+    async def ratings(self, player_id: str) -> list[Rated]:
+        return [_rated(row) for row in await self._database.fetch(_SQL["ratings"], uuid_of("ply", player_id))]
+
+    async def leaderboard(self, ruleset: str, below: tuple[float, str] | None, limit: int) -> list[Rated]:
+        ordinal, player = (inf, _LAST_ID) if below is None else (below[0], uuid_of("ply", below[1]))
+        return [_rated(row) for row in await self._database.fetch(_SQL["leaderboard"], ruleset, ordinal, player, limit)]
+
+
+def _rated(row: Any) -> Rated:
+    player_id, ruleset, *rating = row
+    return Rated(public_id("ply", player_id), ruleset, Rating(*rating))
+
 
 def _page(wanted: GameFilter) -> str:
     """Writes the statement for one filter: a condition that may be absent would hide its index from the planner."""
@@ -69,11 +92,12 @@ def _page(wanted: GameFilter) -> str:
         **({"ruleset": "$5"} if wanted.ruleset else {}),
         **({"status": "$4"} if wanted.status else {}),
     }
-    conditions = (
-        "status = $4" if wanted.status else "$4::text IS NULL",
-        "ruleset = $5" if wanted.ruleset else "$5::text IS NULL",
-    )
+    ruleset = "ruleset = $5" if wanted.ruleset else "$5::text IS NULL"
+    conditions = (f"{_SHOWN_STATUS} = $4" if wanted.status else "$4::text IS NULL", ruleset)
     parts = {
+        "{untold}": _SQL["untold"] if wanted.status == "playing" else "",
+        "{is_told}": _IS_TOLD if wanted.status in ("finished", "cancelled") else "true",
+        "{ruleset}": ruleset,
         "{list}": ", ".join(columns),
         "{is_list}": ", ".join(columns.values()),
         "{list_down}": ", ".join(f"{column} DESC" for column in columns),
@@ -105,4 +129,6 @@ def _listed(row: Any) -> ListedGame | None:
         seats=shown.seats,
         created_at=row["occurred_at"],
         result=shown.result,
+        invited=opened.invited,
+        told_at=row["told_at"],
     )

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.api.test_errors import assert_problem
+from tests.api.test_leaderboards import finish
 from tests.api.test_streams import close, guest, messages
 from tests.api.world import Clock, Json, Player, World, dealt_game, in_turn, new_world, serving
 
@@ -58,6 +59,26 @@ async def test_who_hands_their_cards_over_sees_late_from_then_on(
     clock.at += timedelta(seconds=31)
     await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
     assert (await boris.view(game_id))["version"] < (await clara.view(game_id))["version"]
+
+
+async def test_lists_and_pages_tell_late_that_a_game_is_over(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+    clock.at += timedelta(seconds=31)
+    await finish(world, game_id, 10, 20)
+
+    async def told(player: Player) -> tuple[list[str], list[str], int]:
+        lists = [(await player.sent("GET", f"/v1/games?status={each}"))["items"] for each in ("playing", "finished")]
+        page = await player.sent("GET", f"/v1/players/{anna.player_id}")
+        assert len(page["standings"]) == len(page["results"])
+        playing, finished = [[game["game_id"] for game in those] for those in lists]
+        return playing, finished, len(page["results"])
+
+    assert await told(anna) == ([], [game_id], 0)
+    assert await told(clara) == ([game_id], [], 0)
+    clock.at += timedelta(seconds=31)
+    assert await told(anna) == await told(clara) == ([], [game_id], 1)
 
 
 async def test_a_game_that_waits_is_shown_as_it_is(anna: Player, boris: Player, clara: Player) -> None:

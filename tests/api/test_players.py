@@ -17,7 +17,7 @@ from tests.api.world import Player, World, dealt_game, in_turn, serving, with_to
 
 async def test_a_page_shows_a_player(world: World, anna: Player, boris: Player) -> None:
     page = await boris.sent("GET", f"/v1/players/{anna.player_id}")
-    assert page == {"player_id": anna.player_id, "name": "Anna", "standings": [], "results": []}
+    assert page == {"player_id": anna.player_id, "name": "Anna", "standings": [], "results": [], "ratings": []}
 
 
 @pytest.mark.parametrize("player", [f"ply_{'0' * 26}", "ply_", "nobody"])

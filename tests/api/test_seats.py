@@ -242,6 +242,8 @@ async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, 
     opened = (await anna.sent("GET", f"/v1/games/{new['game_id']}/events"))["items"][0]
     assert opened["data"]["rematch_of"] == game_id
     assert_problem(await clara.call("GET", f"/v1/games/{new['game_id']}"), 404, "game_not_found")
+    for player, games in ((boris, [new["game_id"], game_id]), (clara, [])):
+        assert [each["game_id"] for each in (await player.sent("GET", "/v1/games?mine=true"))["items"]] == games
     assert who(await boris.sent("PUT", f"/v1/games/{new['game_id']}/seats/1"), 1)[1] == boris.player_id
 
 

@@ -22,13 +22,13 @@ from services.memory import (
     MemoryAccounts,
     MemoryBus,
     MemoryInvites,
-    MemoryLobby,
     MemoryLog,
     MemoryReservations,
     MemorySecrets,
     MemoryWorkList,
 )
 from services.memory_desk import MemoryDesk
+from services.memory_lobby import MemoryLobby
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend

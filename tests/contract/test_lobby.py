@@ -15,10 +15,12 @@ from infra.postgres.projector import leading_projector
 from infra.settings import Settings
 from infra.wiring import open_services
 from services.ids import new_uuid, public_id
+from services.listings import Standing
 from services.lobby import GameFilter, Lobby, list_games
-from services.memory import MemoryLobby, MemoryLog
+from services.memory import MemoryLog
+from services.memory_lobby import MemoryLobby
 from services.ports import Append, GameLog, NewEvent, Principal
-from services.projections import Projector, Standing
+from services.projections import Projector
 from services.tables import Tables
 
 ALL = GameFilter()

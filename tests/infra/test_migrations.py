@@ -27,6 +27,7 @@ FILES = [
     "0006_invites.sql",
     "0007_tokens.sql",
     "0008_operators.sql",
+    "0009_ratings.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -37,7 +37,7 @@ from tests.engines import eventually, new_database, settings_of
 
 T = TypeVar("T")
 
-TABLES = ("lobby_game", "lobby_seat", "player_result", "standing")
+TABLES = ("lobby_game", "lobby_seat", "player_result", "standing", "rated_game", "rating")
 PEOPLE = [public_id("ply", new_uuid()) for _ in range(5)]
 
 
@@ -127,6 +127,9 @@ class Mortal:
 
     async def beginning(self, game_id: str, before: int) -> list[Any]:
         return await self._mortal(self.log.beginning(game_id, before))
+
+    async def ratings(self, subjects: Any) -> Any:
+        return await self._mortal(self.log.ratings(subjects))
 
     async def save(self, changes: Changes, place: Position) -> None:
         await self._mortal(self.log.save(changes, place))
@@ -327,7 +330,7 @@ async def test_a_page_is_found_by_an_index_among_many_games(settings: Settings, 
     await owner.execute(
         "INSERT INTO lobby_game SELECT 1, gen_random_uuid(), 5, 'finished', 'davis', true, '{}' "
         "FROM generate_series(1, 30000);"
-        "INSERT INTO lobby_seat SELECT 1, gen_random_uuid(), game_id, true FROM lobby_game;"
+        "INSERT INTO lobby_seat SELECT 1, gen_random_uuid(), game_id, true, true FROM lobby_game;"
         "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
         "SELECT game_id, 1, 1, 1, 1, 0, game_id, '{}' FROM lobby_game;"
         "ANALYZE lobby_game, lobby_seat, event"
