@@ -21,7 +21,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-report openapi openapi-examples settings clients test-clients test-web lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report openapi openapi-examples settings clients test-clients test-web lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -65,6 +65,9 @@ bench-feed: $(VENV)/developing  ## how fast events come from the log to Redis, b
 
 bench-moves: $(VENV)/developing  ## moves of people and bots over HTTP, beside a handler that does nothing
 	@exec $(PY) -m tests.bench.moves
+
+bench-api: $(VENV)/developing  ## the API's edge: unchanged views, limits, a thousand streams, beside peers that do nothing else
+	@exec $(PY) -m tests.bench.api
 
 bench-report: $(VENV)/developing $(PEERS)/installed  ## how cost grows with games and streams, drawn in bench-results/
 	@mkdir -p bench-results

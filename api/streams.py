@@ -10,19 +10,20 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from api.alarms import Alarm
 from api.limits import neighbourhood
 from api.problems import Failed
 from domain.events import SeatChanged
 from domain.state import Game
 from services.games import NotSeated, as_seen, known_game, refuse_unknown
 from services.ports import Accounts, Principal, Recorded, Unavailable
-from services.rendering import Names, names_at, render_event, render_view, seat_held_by
+from services.rendering import Names, names_at, render_event, render_view
 from services.tables import GameNotFound, Hot
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Streams:
         self._open: dict[asyncio.Event, Principal] = {}  # to whoever watches
         self._dismissed: set[asyncio.Event] = set()
         self._told: dict[tuple[str, int, int | None], bytes] = {}
+        self._last: dict[int | None, tuple[tuple[str, int, int], bytes]] = {}
 
     @contextmanager
     def opened(self, news: asyncio.Event, caller: Principal, address: str = "") -> Iterator[None]:
@@ -134,6 +136,15 @@ class Streams:
                     self._told.clear()
                 self._told[key] = piece
         return piece
+
+    def told_before(self, game_id: str, after: int, upto: int, seat: int | None) -> bytes | None:
+        """Gives the piece that was written last for this seat, where it is the same: a whole audience waits for it."""
+        last = self._last.get(seat)
+        return last[1] if last is not None and last[0] == (game_id, after, upto) else None
+
+    def keep(self, game_id: str, after: int, upto: int, seat: int | None, piece: bytes) -> None:
+        """Keeps a piece without names for the next who want it."""
+        self._last[seat] = (game_id, after, upto), piece
 
     @property
     def count(self) -> int:
@@ -172,30 +183,35 @@ async def story(
 
     Errors, with the first chunk: Failed where there are too many streams already.
     """
-    streams, sent = house.streams, after
+    streams, sent, clock = house.streams, after, time.monotonic
     async with house.feed.watch(game_id) as news:
-        with streams.opened(news, caller, address):
+        with streams.opened(news, caller, address), closing(Alarm(news)) as alarm:
             game = await known_game(house.tables, caller, game_id)
-            hot = _seen(house, game, caller)
+            hot, seat = _seen(house, game, caller)
             yield _extra("hello", Hello(game_id, hot.version, after))
-            known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, time.monotonic()
+            known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, clock()
             while True:
                 news.clear()
                 try:
                     if game.version < max(known, house.feed.head(game_id)):
                         streams.gaps += 1
                         game = await house.tables.fresh(game_id)
-                    known = game.version
-                    while sent < (hot := _seen(house, game, caller)).version or view_due:
-                        chunk, sent = await _next_batch(house, hot, caller, sent, with_view=with_view)
-                        view_due, began = False, time.monotonic()
+                    known, (hot, seat) = game.version, _seen(house, game, caller)
+                    head = hot.version
+                    if sent < head or view_due:
+                        chunk, upto = None if with_view else streams.told_before(game_id, sent, head, seat), head
+                        if chunk is None:
+                            chunk, upto = await _next_batch(house, hot, seat, sent, with_view=with_view)
+                        view_due, sent, began = False, upto, clock()
                         yield chunk
-                        told_at = time.monotonic()
+                        told_at = clock()
                         if told_at - began > streams.slow_s:
                             streams.resynced += 1
                             yield _resync(Resync(sent, hot.version))
                             return
-                    patience_s = streams.heartbeat_s if hot.version == known else LATE_S
+                        if sent < head or news.is_set():
+                            continue
+                    patience_s = streams.heartbeat_s if head == known else LATE_S
                 except (NotSeated, GameNotFound):
                     yield _bye(Bye("not_seated"))
                     return
@@ -207,18 +223,18 @@ async def story(
                 if streams.is_draining or streams.is_dismissed(news):
                     yield _bye(Bye("shutting_down" if streams.is_draining else "unauthenticated"))
                     return
-                quiet_s = time.monotonic() - told_at
-                is_woken = await _is_set_within(news, min(patience_s, max(0.0, streams.heartbeat_s - quiet_s)))
-                if not is_woken and time.monotonic() - told_at >= streams.heartbeat_s:
+                alarm.ring_within(min(patience_s, max(0.0, told_at + streams.heartbeat_s - clock())))
+                await news.wait()
+                if clock() - told_at >= streams.heartbeat_s:
                     yield _extra("heartbeat", Heartbeat(sent))
-                    told_at = time.monotonic()
+                    told_at = clock()
                 game = house.tables.in_memory(game_id)
 
 
-def _seen(house: "House", game: Hot, caller: Principal) -> Hot:
-    """Gives what the caller may see of a game by now. Errors: GameNotFound, NotSeated."""
+def _seen(house: "House", game: Hot, caller: Principal) -> tuple[Hot, int | None]:
+    """Gives what the caller may see of a game by now, and their seat. Errors: GameNotFound, NotSeated."""
     refuse_unknown(game.game, caller)
-    return as_seen(house.tables, game, caller)[0]
+    return as_seen(house.tables, game, caller)
 
 
 def is_over(game: Game) -> bool:
@@ -226,17 +242,18 @@ def is_over(game: Game) -> bool:
     return game.status in ("finished", "cancelled")
 
 
-async def _next_batch(house: "House", hot: Hot, caller: Principal, sent: int, *, with_view: bool) -> tuple[bytes, int]:
+async def _next_batch(house: "House", hot: Hot, seat: int | None, sent: int, *, with_view: bool) -> tuple[bytes, int]:
     """Writes the next events and, where wanted and nothing more is waiting, the view after them."""
-    upto = min(hot.version, sent + BATCH)
+    game_id, upto = hot.game.game_id, min(hot.version, sent + BATCH)
     events, shows_view = hot.events[sent:upto], with_view and upto == hot.version
-    named = shows_view or any(isinstance(recorded.event, SeatChanged) for recorded in events)
-    names = await names_at(house.accounts, [hot.game], events) if named else {}
-    seat = seat_held_by(hot.game, caller.player_id)
-    pieces = [house.streams.told(recorded, seat, names) for recorded in events]
+    has_names = any(isinstance(recorded.event, SeatChanged) for recorded in events)
+    names = await names_at(house.accounts, [hot.game], events) if shows_view or has_names else {}
+    piece = b"".join([house.streams.told(recorded, seat, names) for recorded in events])
+    if not has_names:
+        house.streams.keep(game_id, sent, upto, seat, piece)
     if shows_view and upto == hot.version:  # it may have gone on while names were asked for
-        pieces.append(b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names)))
-    return b"".join(pieces), max(sent, upto)
+        piece += b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names))
+    return piece, max(sent, upto)
 
 
 def _bye(bye: Bye) -> bytes:
@@ -250,15 +267,6 @@ def _resync(resync: Resync) -> bytes:
 def _extra(kind: str, data: Struct) -> bytes:
     """Writes an event without an id: it is no part of the game."""
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode(data))
-
-
-async def _is_set_within(news: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await news.wait()
-    except TimeoutError:
-        return False
-    return True
 
 
 async def send_story(stream: EventStream, receive: Any, send: Any) -> None:
@@ -276,25 +284,19 @@ async def send_story(stream: EventStream, receive: Any, send: Any) -> None:
 
 
 async def _write(stream: EventStream, send: Any) -> None:
+    """Sends until the end, or until the connection turns out to be closed: a client's leaving may be told later."""
+    piece: bytes | None = stream.first
     try:
-        if stream.first and not await _is_sent(send, stream.first, more=True):
-            return
-        async for chunk in stream.chunks:
-            if not await _is_sent(send, chunk, more=True):
+        while piece is not None:
+            try:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            except (OSError, RuntimeError):
                 return
-        await _is_sent(send, b"", more=False)
+            piece = await anext(stream.chunks, None)
+        with suppress(OSError, RuntimeError):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:
         await stream.chunks.aclose()
-
-
-async def _is_sent(send: Any, body: bytes, *, more: bool) -> bool:
-    """Sends a piece; false where the connection turns out to be closed, as a client's leaving may be told later."""
-    async with asyncio.timeout(SEND_S):
-        try:
-            await send({"type": "http.response.body", "body": body, "more_body": more})
-        except (OSError, RuntimeError):
-            return False
-    return True
 
 
 async def _client_is_gone(receive: Any) -> None:

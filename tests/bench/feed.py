@@ -9,11 +9,9 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import asyncpg
 import redis as redis_py
@@ -30,6 +28,7 @@ from services.ports import FeedEntry
 from services.relay import BATCH, LogEntry
 from tests.appends import append, new_game
 from tests.bench.goals import report
+from tests.bench.listeners import listening, stream_request
 from tests.bench.moves import Pair, play_one, running, seated
 from tests.bench.wire import wire
 from tests.engines import eventually, settings_of
@@ -74,7 +73,12 @@ def main() -> None:
             runner.run(_measure_drain(settings))
             runner.run(_measure_latency(settings))
     with tempfile.TemporaryDirectory(prefix="shanghai-bench-") as folder, running(Path(folder)) as (base_url, _):
-        late_ms = sorted(asyncio.run(_commit_to_stream_ms(base_url, seated(base_url, TABLES))))
+        report_streams(base_url)
+
+
+def report_streams(base_url: str) -> None:
+    """Prints how late events are at many tables with some streams each."""
+    late_ms = sorted(asyncio.run(_commit_to_stream_ms(base_url, seated(base_url, TABLES))))
     report("commit_to_stream_p50", statistics.median(late_ms), 10, "ms")
     report("commit_to_stream_p99", late_ms[len(late_ms) * 99 // 100], 50, "ms")
 
@@ -209,14 +213,19 @@ def _relay_process(settings: Settings) -> Iterator[None]:
 async def _commit_to_stream_ms(base_url: str, pairs: list[Pair]) -> list[float]:
     """Plays at many tables at once, each with its streams; gives the time from each event's own to each sight of it."""
     late: list[float] = []
-    (host, port), loop = urlsplit(base_url).netloc.split(":"), asyncio.get_running_loop()
-    async with AsyncExitStack() as opened:
-        line = await opened.enter_async_context(wire(base_url))
-        for pair in pairs:
-            for number in range(STREAMS):
-                stream = partial(_Stream, base_url, pair, pair.tokens[number % len(pair.tokens)], late)
-                transport, _ = await loop.create_connection(stream, host, int(port))
-                opened.callback(transport.close)
+
+    def hear(_: int, told: bytes) -> None:
+        """Compares the events' times with now; both are this machine's."""
+        now = time.time()
+        late.extend((now - datetime.fromisoformat(at.decode()).timestamp()) * 1000 for at in _OCCURRED.findall(told))
+
+    requests = [
+        stream_request(pair.game_id, pair.tokens[number % len(pair.tokens)], pair.decision.split("-")[1])
+        for pair in pairs
+        for number in range(STREAMS)
+    ]
+    loop = asyncio.get_running_loop()
+    async with wire(base_url) as line, listening(base_url, requests, hear):
         await asyncio.sleep(SETTLED_S)
         late.clear()
         begun = loop.time()
@@ -225,28 +234,6 @@ async def _commit_to_stream_ms(base_url: str, pairs: list[Pair]) -> list[float]:
             await play_one(pairs[number % len(pairs)], line)
         await asyncio.sleep(SETTLED_S)
     return late
-
-
-class _Stream(asyncio.Protocol):
-    """Asks for a stream and notes how late each event comes."""
-
-    def __init__(self, base_url: str, pair: Pair, token: str, late: list[float]) -> None:
-        self._request = (
-            f"GET /v1/games/{pair.game_id}/stream HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\n"
-            f"Authorization: Bearer {token}\r\nLast-Event-ID: {pair.decision.split('-')[1]}\r\n\r\n"
-        ).encode()
-        self._late = late
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Sends the request."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        """Compares the events' times with now; both are this machine's."""
-        now = time.time()
-        for at in _OCCURRED.findall(data):
-            self._late.append((now - datetime.fromisoformat(at.decode()).timestamp()) * 1000)
 
 
 async def _fill(settings: Settings) -> None:

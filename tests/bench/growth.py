@@ -8,13 +8,11 @@ import re
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
+from tests.bench.listeners import listening, stream_request
 from tests.bench.moves import Pair, load, play_one, running, seated
 from tests.bench.wire import wire
 
@@ -23,7 +21,6 @@ STREAMS = (10, 100, 1000, 5000)
 SECONDS = 4.0
 MOVES = 20  # of the game that all streams watch
 PAUSE_S = 0.3  # between two of them
-OPENED_AT_ONCE = 50
 
 
 class Row(msgspec.Struct):
@@ -58,42 +55,16 @@ def summed_up(what: str, count: int, per_s: float, took: list[float]) -> Row:
     return Row(what, count, per_s, p50, p99)
 
 
-class Stream(asyncio.Protocol):
-    """A stream that notes when each version came."""
-
-    def __init__(self, request: bytes, came: list[tuple[int, float]], ready: asyncio.Future[None]) -> None:
-        self._request, self._came, self._ready = request, came, ready
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Asks for the stream."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        """Notes the versions in what came; the greeting says that the stream is open."""
-        now = time.monotonic()
-        self._came += [(int(version), now) for version in re.findall(rb"\nid: ?(\d+)", data)]
-        if not self._ready.done() and b"hello" in data:
-            self._ready.set_result(None)
-
-
 async def watched(base_url: str, pair: Pair, count: int) -> list[float]:
     """Plays some moves that so many streams watch; gives the seconds from each move's sending to each sight of it."""
-    netloc, loop = urlsplit(base_url).netloc, asyncio.get_running_loop()
-    host, port = netloc.split(":")
     came: list[tuple[int, float]] = []
-    request = (
-        f"GET /v1/games/{pair.game_id}/stream HTTP/1.1\r\nHost: {netloc}\r\n"
-        f"Authorization: Bearer {pair.tokens[0]}\r\nLast-Event-ID: {pair.decision.split('-')[1]}\r\n\r\n"
-    ).encode()
-    async with AsyncExitStack() as opened:
-        line = await opened.enter_async_context(wire(base_url))
-        for first in range(0, count, OPENED_AT_ONCE):
-            ready = [loop.create_future() for _ in range(min(OPENED_AT_ONCE, count - first))]
-            for one in ready:
-                transport, _ = await loop.create_connection(partial(Stream, request, came, one), host, int(port))
-                opened.callback(transport.close)
-            await asyncio.gather(*ready)
+
+    def hear(_: int, told: bytes) -> None:
+        now = time.monotonic()
+        came.extend((int(version), now) for version in re.findall(rb"\nid: ?(\d+)", told))
+
+    request = stream_request(pair.game_id, pair.tokens[0], pair.decision.split("-")[1])
+    async with wire(base_url) as line, listening(base_url, [request] * count, hear):
         came.clear()
         sent: dict[int, float] = {}
         for _ in range(MOVES):

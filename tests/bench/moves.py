@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from itertools import pairwise
@@ -70,22 +70,30 @@ class Pair(Struct):
 def main() -> None:
     """Measures moves of people beside the peer, then bots."""
     with tempfile.TemporaryDirectory(prefix="shanghai-bench-") as folder, running(Path(folder)) as (base_url, api):
-        pairs = seated(base_url, GAMES)
-        runs = list(alternating(base_url, api, pairs))
-        ours, theirs = [our for our, _ in runs], [their for _, their in runs]
-        cpu = [their.cpu_ms for their in theirs]
-        noisy = (max(cpu) - min(cpu)) / statistics.median(cpu) > TOO_WIDE
-        report("moves_over_http", statistics.median(run.moves_per_s for run in ours), 1000, "/s", better="more")
-        ratio = statistics.median(our.cpu_ms / their.cpu_ms for our, their in runs)
-        report("cpu_of_a_move_to_constant_handler", ratio, 4, "x", noisy=noisy)
+        report_people(base_url, api, seated(base_url, GAMES))
         report("bot_answer_p50", statistics.median(bot_answers_ms(base_url)), 15, "ms")
         report("bot_moves_over_20_games", bot_moves_per_s(base_url), 300, "/s", better="more")
+
+
+def report_people(base_url: str, api: int, pairs: list[Pair]) -> None:
+    """Prints how fast people move, and what a move costs beside the peer."""
+    runs = list(alternating(base_url, api, pairs))
+    ours, theirs = [our for our, _ in runs], [their for _, their in runs]
+    cpu = [their.cpu_ms for their in theirs]
+    report("moves_over_http", statistics.median(run.moves_per_s for run in ours), 1000, "/s", better="more")
+    ratio = statistics.median(our.cpu_ms / their.cpu_ms for our, their in runs)
+    report("cpu_of_a_move_to_constant_handler", ratio, 4, "x", noisy=is_wide(cpu))
     took = sorted(took for run in ours for took in run.took)
     p50, p99 = (took[len(took) * part // 100] * 1000 for part in (50, 99))
     our_cpu, their_cpu = statistics.median(run.cpu_ms for run in ours), statistics.median(cpu)
     print(  # noqa: T201  this is the output
         f"moves: p50 {p50:.1f} ms, p99 {p99:.1f} ms; CPU {our_cpu:.2f} ms a move, constant handler {their_cpu:.2f} ms"
     )
+
+
+def is_wide(peer: Sequence[float]) -> bool:
+    """Tells whether a peer's own figures vary too much to judge by them."""
+    return (max(peer) - min(peer)) / statistics.median(peer) > TOO_WIDE
 
 
 @contextmanager
@@ -158,13 +166,19 @@ def alternating(base_url: str, api: int, pairs: list[Pair]) -> Iterator[tuple[Lo
 
 
 @contextmanager
-def constant(pair: Pair) -> Iterator[tuple[str, int, list[str]]]:
-    """Is the peer, with an answer of the usual size; gives its URL, its process and two tokens."""
+def constant(pair: Pair, *limits: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Is the peer, with an answer of the usual size; gives its URL, its process and two tokens.
+
+    limits: `none`, or the URL of the Redis that counts requests.
+    """
     event = {"version": 1, "kind": "turn_began", "seat": 0, "actor": {"type": "table"}, "round": 1,
              "occurred_at": "2026-01-01T00:00:00Z", "data": {"step": "draw", "discard_open": True}}  # fmt: skip
     answer = {"move_id": "mov_0", "version": 1, "events": [event, event], "view": None, "game_id": pair.game_id}
     peer = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.constant"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.bench.constant", *limits],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert peer.stdin is not None
     assert peer.stdout is not None

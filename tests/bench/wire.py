@@ -19,9 +19,20 @@ class Wire:
             f"Idempotency-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             + body
         )
+        return await self._answer()
+
+    async def get(self, path: str, token: str, known: str) -> tuple[int, bytes]:
+        """Reads what has changed since an ETag."""
+        self._writer.write(
+            f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\nAuthorization: Bearer {token}\r\n"
+            f"If-None-Match: {known}\r\n\r\n".encode()
+        )
+        return await self._answer()
+
+    async def _answer(self) -> tuple[int, bytes]:
         head = await self._reader.readuntil(b"\r\n\r\n")
         _, _, after = head.lower().partition(b"content-length:")
-        length = int(after.split(b"\r\n", 1)[0])
+        length = int(after.split(b"\r\n", 1)[0] or 0)
         return int(head[9:12]), await self._reader.readexactly(length)
 
 
