@@ -23,6 +23,7 @@ from services.invites import INVITES_AT_MOST
 from services.lag import ALERT_S
 from services.limits import Quotas
 from services.ports import Unavailable
+from services.webhooks import WEBHOOKS_AT_MOST
 
 VERSION = "0.1.0"
 
@@ -55,6 +56,7 @@ class Bounds(Struct, frozen=True):
     contracts: int = faults.MAX_CONTRACTS
     melds_in_contract: int = faults.MAX_PARTS
     tokens: int = TOKENS_AT_MOST
+    webhooks: int = WEBHOOKS_AT_MOST
     games_in_page: int = shapes.GAMES_AT_MOST
     players_in_page: int = PLAYERS_AT_MOST
     events_in_page: int = shapes.EVENTS_AT_MOST

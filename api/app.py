@@ -59,6 +59,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         accounts=services.accounts,
         reservations=services.reservations,
         invites=services.invites,
+        webhooks=services.webhooks,
         lobby=services.lobby,
         desk=services.desk,
         now=services.work.now,
@@ -71,6 +72,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         processes=services.processes,
         relay_lag=services.relay_lag,
         numbers=numbers_page,
+        sends_anywhere=settings.webhook_targets == "any",
         streams=Streams(per_token=quotas.streams_per_token, per_address=quotas.streams_per_address),
     )
     async with (

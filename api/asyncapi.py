@@ -1,4 +1,4 @@
-"""The streams as an AsyncAPI 3.0 document, on the same components as the OpenAPI document."""
+"""The streams and the webhooks as an AsyncAPI 3.0 document, on the same components as the OpenAPI document."""
 
 import re
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ import msgspec
 from api.components import event_refs, new_components
 from api.schemas import Components, Schema
 from api.streams import Bye, Heartbeat, Hello, Resync
+from api.webhook_shapes import MESSAGE_HEADERS, MESSAGES
 from api.wording import INFO, PATH_PARAMETERS
 from domain.view import View
 
@@ -28,14 +29,21 @@ _DESCRIPTION = (
     "Server-sent events of one game, for one viewer. A message's field `event` is its kind; events of the game have"
     " their version as `id`, the other messages have no id. The first event sent is the one after `Last-Event-ID`, or"
     " after the parameter `after`, or version 1; each version is sent once per connection and in order. When the game"
-    " is over the stream ends with `bye`, and a connection with nothing left to tell is answered with 204."
+    " is over the stream ends with `bye`, and a connection with nothing left to tell is answered with 204.\n\n"
+    "Webhooks send the same events, and what is asked of a player, to an address of the player's own."
 )
+_HEADERS: Schema = {
+    "type": "object",
+    "properties": {name: {"type": "string", "description": meaning} for name, meaning in MESSAGE_HEADERS.items()},
+    "required": list(MESSAGE_HEADERS),
+}
 
 
 def document() -> Schema:
     """Builds the document."""
     components = new_components()
     refs = event_refs(components) | {name: components.ref(type_)["$ref"] for name, (type_, _) in _EXTRAS.items()}
+    sent = {name: components.ref(type_)["$ref"] for name, type_ in MESSAGES.items()}
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -51,12 +59,21 @@ def document() -> Schema:
                 "description": "`GET` with the header `Authorization: Bearer …`; see streamEvents in openapi.json.",
                 "parameters": {"game_id": {"description": PATH_PARAMETERS["game_id"]["description"]}},
                 "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in refs},
-            }
+            },
+            "webhook": {
+                "address": None,
+                "description": "`POST` to the address that was given with createWebhook; see Standard Webhooks.",
+                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in sent},
+            },
         },
-        "operations": {"tellGame": {"action": "send", "channel": {"$ref": "#/channels/game"}}},
+        "operations": {
+            "tellGame": {"action": "send", "channel": {"$ref": "#/channels/game"}},
+            "sendWebhook": {"action": "send", "channel": {"$ref": "#/channels/webhook"}},
+        },
         "components": {
-            "messages": {name: _message(name, ref, components) for name, ref in refs.items()},
-            "schemas": _reached(refs.values(), components),
+            "messages": {name: _message(name, ref, components) for name, ref in refs.items()}
+            | {name: _message(name, ref, components) | {"headers": _HEADERS} for name, ref in sent.items()},
+            "schemas": _reached([*refs.values(), *sent.values()], components),
         },
     }
 

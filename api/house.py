@@ -16,6 +16,7 @@ from services.lobby import Lobby
 from services.operating import OperatorDesk
 from services.ports import Accounts, Principal, Reservations, Secrets
 from services.tables import Tables
+from services.webhooks import Webhooks
 
 Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
 """Tells of each kind of the other processes whether one is alive."""
@@ -57,13 +58,17 @@ class Callers:
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """Everything that one API process serves from. now: the database's clock, by which work becomes due."""
+    """Everything that one API process serves from. now: the database's clock, by which work becomes due.
+
+    sends_anywhere: webhooks may have any address, for development.
+    """
 
     tables: Tables
     secrets: Secrets
     accounts: Accounts
     reservations: Reservations
     invites: Invites
+    webhooks: Webhooks
     lobby: Lobby
     desk: OperatorDesk
     now: Callable[[], Awaitable[datetime]]
@@ -73,6 +78,7 @@ class House:
     processes: Processes
     relay_lag: Callable[[], Awaitable[Lag]]
     numbers: Numbers = lambda: (200, "text/plain", b"")
+    sends_anywhere: bool = False
     streams: Streams = field(default_factory=Streams)
     callers: Callers = field(init=False)
 

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import fields
 
 from api import asyncapi
@@ -12,8 +13,9 @@ from api.calls import Text
 from api.components import event_refs, new_components
 from api.operations import OPERATIONS, TAGS, Operation, Types
 from api.problems import KINDS, Problem
-from api.schemas import Components, Schema
+from api.schemas import Components, Schema, described
 from api.streams import Bye, EventStream, Heartbeat, Hello, Resync
+from api.webhook_shapes import MESSAGE_HEADERS, MESSAGES
 from api.wording import (
     ANSWER_HEADERS,
     EXAMPLES,
@@ -44,6 +46,7 @@ def document() -> Schema:
         "servers": [{"url": "/"}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
         "paths": paths,
+        "webhooks": {name: {"post": _message(name, type_, components)} for name, type_ in MESSAGES.items()},
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": "The token that createGuest gives."}
@@ -84,6 +87,28 @@ def _operation(operation: Operation, components: Components) -> Schema:
         }
     made["responses"] = _responses(operation, types, components)
     return made
+
+
+def _message(name: str, type_: type[Struct], components: Components) -> Schema:
+    """Describes what a player's own server is sent."""
+    said = described(type_)
+    return {
+        "operationId": f"{name}Webhook",
+        "tags": ["Webhooks"],
+        "summary": re.split(r"\.\s", said, maxsplit=1)[0].rstrip("."),
+        "description": said,
+        "security": [],
+        "parameters": [
+            {"name": header, "in": "header", "required": True, "description": meaning, "schema": {"type": "string"}}
+            for header, meaning in MESSAGE_HEADERS.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": components.ref(type_)}}},
+        "responses": {
+            "2XX": {"description": "It has arrived; the body is not read."},
+            "410": {"description": "The webhook is switched off."},
+            "default": {"description": "Anything else, or nothing within 5 seconds: it is sent again later."},
+        },
+    }
 
 
 def _parameters(operation: Operation, types: Types, components: Components) -> list[Schema]:

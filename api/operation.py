@@ -16,13 +16,14 @@ from services.identity import Scope
 from services.limits import Policy
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Admin", "Reference", "Health"]
+Tag: TypeAlias = Literal["Players", "Games", "Play", "Log", "Webhooks", "Admin", "Reference", "Health"]
 
 TAGS: dict[Tag, str] = {
     "Players": "Who plays. A guest gets a bearer token that speaks for them.",
     "Games": "Opening games, finding them, sitting down, starting.",
     "Play": "At the table: what one sees, what one is asked, what one answers.",
     "Log": "Everything that happened in a game, page by page or as a stream.",
+    "Webhooks": "Addresses of a player's own, to which what happens in their games is sent. See Standard Webhooks.",
     "Admin": "Looking into games and players and mending them, with a token of the scope `operate`.",
     "Reference": "What this server knows: rulesets, bots, problems, bounds, this document.",
     "Health": "For those who run the server.",

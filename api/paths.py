@@ -22,6 +22,14 @@ def player_id_of(path: Mapping[str, str]) -> str:
     return player_id
 
 
+def webhook_id_of(path: Mapping[str, str]) -> str:
+    """Gives the webhook's id."""
+    webhook_id = path["webhook_id"]
+    if uuid_of("whk", webhook_id) is None:
+        raise Failed("webhook_not_found")
+    return webhook_id
+
+
 def number_of(path: Mapping[str, str], name: str) -> int:
     """Gives a number of the path; 0 for what is none, as whatever is counted starts with 1."""
     text = path[name]

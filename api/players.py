@@ -92,7 +92,7 @@ async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> An
     """
     label = call.body.label.strip()
     if label:
-        _refuse_unshowable(label, "/label")
+        refuse_unshowable(label, "/label")
     token, secret = await mint_token(house.accounts, call.caller, call.body.scopes, label, call.body.valid_s)
     location = f"/v1/me/tokens/{token.token_id}"
     return Answer(TokenCreated(**_told(token), token=secret), {"location": location})
@@ -161,11 +161,12 @@ def _fit_name(given: str) -> str:
     name = given.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
-    _refuse_unshowable(name, "/name")
+    refuse_unshowable(name, "/name")
     return name
 
 
-def _refuse_unshowable(text: str, pointer: str) -> None:
+def refuse_unshowable(text: str, pointer: str) -> None:
+    """Raises Failed for a text that cannot be shown to others as it is."""
     if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in text):
         raise invalid("body", pointer, "invalid_value", "Control characters are not allowed.")
     if not any(unicodedata.category(sign)[0] in _VISIBLE for sign in text):

@@ -20,6 +20,7 @@ from services.limits import TooManyGames
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
+from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound
 
 Place: TypeAlias = Literal["body", "query", "header", "path"]
 
@@ -54,6 +55,8 @@ KINDS: dict[str, Kind] = {
     "seat_not_found": Kind(404, "Seat not found", "The game has no such seat."),
     "token_not_found": Kind(404, "Token not found", "The caller has no such token."),
     "invite_not_found": Kind(404, "Invite not found", "There is no invite with this code."),
+    "webhook_not_found": Kind(404, "Webhook not found", "The caller has no such webhook."),
+    "delivery_not_found": Kind(404, "Delivery not found", "The webhook has no such delivery, or not any more."),
     "move_not_found": Kind(404, "Move not found", "The caller's seat has made no such move in this game."),
     "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
@@ -79,6 +82,8 @@ KINDS: dict[str, Kind] = {
     "too_many_invites": Kind(
         409, "Too many invites", "So many of the caller's invites to this game can be used; see /v1/meta."
     ),
+    "too_many_webhooks": Kind(409, "Too many webhooks", "Remove one first; see /v1/meta."),
+    "webhook_disabled": Kind(409, "Webhook disabled", "Nothing is sent to it until it is switched on again."),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
@@ -129,6 +134,9 @@ EXCEPTIONS: dict[type[Exception], str] = {
     TooManyTokens: "too_many_tokens",
     TooManyInvites: "too_many_invites",
     ScopeNotOwned: "scope_not_owned",
+    WebhookNotFound: "webhook_not_found",
+    WebhookDisabled: "webhook_disabled",
+    TooManyWebhooks: "too_many_webhooks",
     OtherVersion: "version_mismatch",
     KeyReused: "idempotency_key_reused",
     FaultyRuleset: "invalid_request",

@@ -139,7 +139,7 @@ def _constrained(schema: Schema, metas: tuple[Any, ...]) -> Schema:
 
 def _default(field: FieldInfo) -> Any:
     value = field.default_factory() if field.default is NODEFAULT else field.default
-    return to_builtins(value)
+    return [] if value == () else to_builtins(value)
 
 
 def _is_struct(type_: Any) -> bool:

@@ -31,6 +31,8 @@ PATH_PARAMETERS: dict[str, Schema] = {
     "token_id": {"description": "the token's id", "schema": {"type": "string", "pattern": "^tok_[0-9a-z]{26}$"}},
     "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
     "code": {"description": "the invite's code", "schema": {"type": "string"}},
+    "webhook_id": {"description": "the webhook's id", "schema": {"type": "string", "pattern": "^whk_[0-9a-z]{26}$"}},
+    "delivery_id": {"description": "the delivery's id", "schema": {"type": "string", "pattern": "^msg_[0-9a-z]{26}$"}},
     "move_id": {"description": "the move's id", "schema": {"type": "string", "pattern": "^mov_[0-9a-z]{26}$"}},
     "round": {"description": "the round's number, from 1", "schema": {"type": "integer", "minimum": 1}},
     "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
@@ -70,7 +72,7 @@ ANSWER_HEADERS: dict[str, str] = {
     "WWW-Authenticate": "`Bearer`",
 }
 
-SUCCESSES = {200: "Done.", 201: "Made.", 204: "Done; there is nothing to show."}
+SUCCESSES = {200: "Done.", 201: "Made.", 202: "It will be done soon.", 204: "Done; there is nothing to show."}
 
 OTHER_ANSWERS = {
     204: "The game is over and everything was told.",
@@ -102,6 +104,8 @@ EXAMPLES: dict[str, Any] = {name: told["request"] for name, told in RECORDED.ite
     "createInvite": {"valid_s": 3600},
     "updateMe": {"name": "Anna Maria"},
     "createToken": {"scopes": ["bot", "watch"], "label": "my bot", "valid_s": 604800},
+    "createWebhook": {"url": "https://bots.example/shanghai", "types": ["decision.opened"], "description": "my bot"},
+    "updateWebhook": {"is_active": True},
     "validateMove": {"decision_id": "play-12-0", "move": {"kind": "discard", "card": "KC"}},
     "validateRuleset": {"ruleset": "davis", "overrides": {"ace": "both"}},
     "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},

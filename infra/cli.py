@@ -83,9 +83,10 @@ def api() -> None:
 
 
 @main.command()
-def worker() -> None:
+@click.option("--serve", multiple=True, type=click.Choice(["games", "webhooks"]), help="This only; by default both.")
+def worker(serve: tuple[str, ...]) -> None:
     """Runs one Celery worker, with the settings of the environment."""
-    _become("workers")
+    _become("workers", *serve)
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""The way to the Celery workers: one task, `shanghai.tend`, whose only argument is a game's id."""
+"""The way to the Celery workers: tasks whose only argument is the id of a game, or of a webhook."""
 
 import asyncio
 import base64
@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -21,8 +21,19 @@ from services.ports import Jobs, Unavailable
 
 T = TypeVar("T")
 
+
+class Task(NamedTuple):
+    """A kind of job and the queue that it waits in."""
+
+    name: str
+    queue: str
+
+
 QUEUE = "shanghai"
-TASK = "shanghai.tend"
+TEND = Task("shanghai.tend", QUEUE)
+DELIVER = Task("shanghai.deliver", "shanghai.webhooks")
+QUEUES = {"games": TEND.queue, "webhooks": DELIVER.queue}
+"""What a worker may be asked to serve."""
 QUEUED_AT_MOST = 10_000  # without workers the sweep would fill the broker; what is dropped, it repeats
 _CONNECT_S = 1.0
 _NO_QUEUE = "404"  # nobody has handed out or asked for a job yet
@@ -41,9 +52,9 @@ class ClosableJobs(Jobs, Protocol):
         ...
 
 
-def open_jobs(broker_url: str) -> ClosableJobs:
+def open_jobs(broker_url: str, task: Task = TEND) -> ClosableJobs:
     """Picks the way to the broker; it is connected when it is used first."""
-    return RedisJobs(broker_url) if "redis" in urlsplit(broker_url).scheme else CeleryJobs(broker_url)
+    return RedisJobs(broker_url, task) if "redis" in urlsplit(broker_url).scheme else CeleryJobs(broker_url, task)
 
 
 def celery_client(broker_url: str) -> Celery:
@@ -54,7 +65,9 @@ def celery_client(broker_url: str) -> Celery:
         task_serializer="json",
         accept_content=["json"],
         task_default_queue=QUEUE,
-        task_queues=[_queue(QUEUE, routing_key=QUEUE, queue_arguments={"x-max-length": QUEUED_AT_MOST})],
+        task_queues=[
+            _queue(name, routing_key=name, queue_arguments={"x-max-length": QUEUED_AT_MOST}) for name in QUEUES.values()
+        ],
         broker_connection_timeout=_CONNECT_S,
         broker_transport_options={"socket_connect_timeout": _CONNECT_S, "socket_keepalive": True},
     )
@@ -64,13 +77,14 @@ def celery_client(broker_url: str) -> Celery:
 class CeleryJobs:
     """Jobs through Celery's own client, for any broker that Celery knows; it blocks, so a thread does it."""
 
-    def __init__(self, broker_url: str) -> None:
+    def __init__(self, broker_url: str, task: Task = TEND) -> None:
+        self._task = task
         self._app = celery_client(broker_url)
         self._connection = self._app.connection_for_write()  # connects when it is used first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="broker")
 
-    async def hand_out(self, game_id: str) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._send, game_id)
+    async def hand_out(self, subject_id: str) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._send, subject_id)
 
     async def length(self) -> int:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._length)
@@ -80,14 +94,21 @@ class CeleryJobs:
         self._thread.shutdown()
         self._app.close()
 
-    def _send(self, game_id: str) -> None:
+    def _send(self, subject_id: str) -> None:
         with self._lost_is_unavailable():
-            self._app.send_task(TASK, (game_id,), connection=self._connection, retry=False, ignore_result=True)
+            self._app.send_task(
+                self._task.name,
+                (subject_id,),
+                queue=self._task.queue,
+                connection=self._connection,
+                retry=False,
+                ignore_result=True,
+            )
 
     def _length(self) -> int:
         with self._lost_is_unavailable():
             try:
-                return int(self._connection.default_channel.queue_declare(QUEUE, passive=True).message_count)
+                return int(self._connection.default_channel.queue_declare(self._task.queue, passive=True).message_count)
             except self._connection.channel_errors as error:
                 if str(getattr(error, "reply_code", "")) != _NO_QUEUE:
                     raise
@@ -108,15 +129,16 @@ class CeleryJobs:
 class RedisJobs:
     """Jobs through one LPUSH each, written as Celery's client writes them: forty times cheaper than asking it."""
 
-    def __init__(self, broker_url: str) -> None:
+    def __init__(self, broker_url: str, task: Task = TEND) -> None:
+        self._queue = task.queue
         self._url = _redis_url(broker_url)
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
-        self._message = _message_writer(f"{os.getpid()}@shanghai")
+        self._message = _message_writer(task, f"{os.getpid()}@shanghai")
 
-    async def hand_out(self, game_id: str) -> None:
+    async def hand_out(self, subject_id: str) -> None:
         """A dead connection is found out by using it, so a failed push is tried once more on a new one."""
-        message = self._message(game_id)
+        message = self._message(subject_id)
         await self._twice(lambda wire: self._push(wire, message))
 
     async def length(self) -> int:
@@ -138,28 +160,28 @@ class RedisJobs:
 
     async def _count(self, wire: Wire) -> int:
         try:
-            return int(await wire.call("LLEN", QUEUE))
+            return int(await wire.call("LLEN", self._queue))
         except ResponseError as error:
             raise Unavailable(str(error)) from error
 
     async def _push(self, wire: Wire, message: str) -> None:
         try:
-            if await wire.call("LPUSH", QUEUE, message) > QUEUED_AT_MOST:
-                await wire.call("LTRIM", QUEUE, 0, QUEUED_AT_MOST - 1)
+            if await wire.call("LPUSH", self._queue, message) > QUEUED_AT_MOST:
+                await wire.call("LTRIM", self._queue, 0, QUEUED_AT_MOST - 1)
         except ResponseError as full:
             raise Unavailable(str(full)) from full
 
 
-def _message_writer(origin: str) -> Callable[[str], str]:
-    """Gives a function from a game to a message in Celery's protocol 2, as kombu lays it into a Redis list."""
+def _message_writer(task: Task, origin: str) -> Callable[[str], str]:
+    """Gives a function from an id to a message in Celery's protocol 2, as kombu lays it into a Redis list."""
 
-    def write(game_id: str) -> str:
-        task_id, body = str(uuid4()), [[game_id], {}, {}]
-        headers: dict[str, Any] = {"lang": "py", "task": TASK, "id": task_id, "root_id": task_id, "origin": origin}
+    def write(subject_id: str) -> str:
+        task_id, body = str(uuid4()), [[subject_id], {}, {}]
+        headers: dict[str, Any] = {"lang": "py", "task": task.name, "id": task_id, "root_id": task_id, "origin": origin}
         properties = {
             "correlation_id": task_id,
             "delivery_mode": 2,
-            "delivery_info": {"exchange": "", "routing_key": QUEUE},
+            "delivery_info": {"exchange": "", "routing_key": task.queue},
             "priority": 0,
             "body_encoding": "base64",
             "delivery_tag": str(uuid4()),

@@ -50,6 +50,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     streams_per_address: UpToMillion = 100  # open at once in one API process
     cors_origins: str = ""  # websites that may call the API from a browser: https://a.example,https://b.example or *
     worker_concurrency: UpTo64 = 1  # pool processes of one Celery worker
+    webhook_targets: Literal["global", "any"] = "global"  # `any`: http, other ports, private addresses; development
 
     def __repr__(self) -> str:
         """Shows neither the key nor a URL's user and password."""

@@ -16,15 +16,18 @@ from infra.postgres.operating import PostgresDesk
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
+from infra.postgres.webhooks import PostgresWebhooks
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedLog, CountedReader
+from services.delivering import Deliveries
 from services.invites import Invites
 from services.lag import Lag
 from services.lobby import Lobby
 from services.operating import OperatorDesk
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
+from services.webhooks import Webhooks
 
 
 class Services(Struct, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ class Services(Struct, frozen=True, kw_only=True):
     accounts: Accounts
     reservations: Reservations
     invites: Invites
+    webhooks: Webhooks
+    deliveries: Deliveries
     work: WorkList
     lobby: Lobby
     desk: OperatorDesk
@@ -62,6 +67,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
     jobs = CountedJobs(open_jobs(settings.broker_url))
     presence = Presence(settings.limits_url)
+    webhooks = PostgresWebhooks(database, settings.secret_key)
 
     async def settle() -> None:
         await lane.settle()
@@ -76,6 +82,8 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),
             invites=PostgresInvites(database),
+            webhooks=webhooks,
+            deliveries=webhooks,
             work=PostgresWork(database),
             lobby=PostgresLobby(database),
             desk=PostgresDesk(database),

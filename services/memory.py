@@ -282,10 +282,10 @@ class MemoryJobs:
         self.handed_out: list[str] = []
         self.is_lost = False
 
-    async def hand_out(self, game_id: str) -> None:
+    async def hand_out(self, subject_id: str) -> None:
         if self.is_lost:
             raise Unavailable
-        self.handed_out.append(game_id)
+        self.handed_out.append(subject_id)
 
 
 class MemoryBus:

@@ -256,10 +256,10 @@ class WorkList(Protocol):
 
 
 class Jobs(Protocol):
-    """The way to the workers. A job is named by its game; doing it twice is harmless."""
+    """The way to the workers. A job is named by its game, or its webhook; doing it twice is harmless."""
 
-    async def hand_out(self, game_id: str) -> None:
-        """Queues the tending of a game; raises Unavailable where the broker cannot be reached."""
+    async def hand_out(self, subject_id: str) -> None:
+        """Queues the tending of a game, or the visit of a webhook; raises Unavailable without the broker."""
         ...
 
 

@@ -18,7 +18,8 @@ FILE = Path(__file__).parents[1] / "api" / "examples.json"
 
 _seen: dict[str, Json] = {}
 _TOKEN = re.compile(r"shg_[\w-]+")
-_ID = re.compile(r"(gam|ply|mov|tok)_[0-9a-z]{26}")
+_SECRET = re.compile(r"whsec_[\w+/=]+")
+_ID = re.compile(r"(gam|ply|mov|tok|whk|msg)_[0-9a-z]{26}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -63,4 +64,8 @@ def _alike(text: str) -> str:
     def id_of(found: re.Match[str]) -> str:
         return f"{found[1]}_01k9zz{numbers.setdefault(found[0], len(numbers) + 1):020}"
 
-    return _TIME.sub("2026-11-01T18:30:00.000Z", _ID.sub(id_of, _TOKEN.sub("shg_" + "x" * 43, text)))
+    return _TIME.sub("2026-11-01T18:30:00.000Z", _ID.sub(id_of, _unsecret(text)))
+
+
+def _unsecret(text: str) -> str:
+    return _SECRET.sub("whsec_" + "x" * 43 + "=", _TOKEN.sub("shg_" + "x" * 43, text))

@@ -1,10 +1,11 @@
-"""The process `worker`: a Celery worker with a pool of forked processes."""
+"""The process `worker`: a Celery worker with a pool of forked processes. Its arguments: what it serves, or all."""
 
 import logging
 import os
 import sys
 import tempfile
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from infra.settings import Settings, settings_or_exit, share_numbers
 _SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else may only be read
 
 
-def main() -> int:
+def main(served: Sequence[str]) -> int:
     """Works until SIGTERM or SIGINT, then finishes the jobs under way."""
     settings = settings_or_exit()
     level = logging.getLevelName(settings.log_level.upper())
@@ -27,11 +28,12 @@ def main() -> int:
             place = _SHARED if _SHARED.is_dir() else None
             folder = exits.enter_context(tempfile.TemporaryDirectory(prefix="shanghai-worker-", dir=place))
             share_numbers(Path(folder))
-        return _work(settings, level)
+        return _work(settings, level, served)
 
 
-def _work(settings: Settings, level: int) -> int:
+def _work(settings: Settings, level: int, served: Sequence[str]) -> int:
     """Works; what makes numbers is imported here, since by now it is known whether they are shared."""
+    from infra.jobs import QUEUES
     from infra.watching.numbers import reading
     from infra.watching.pool import pool_readings
     from infra.watching.port import PortRefused, serving
@@ -48,6 +50,7 @@ def _work(settings: Settings, level: int) -> int:
             worker = worker_app(settings, vital, let_go_of_port).Worker(
                 pool="prefork",
                 concurrency=settings.worker_concurrency,
+                queues=[QUEUES[name] for name in served or QUEUES],
                 loglevel=level,
                 without_gossip=True,
                 without_mingle=True,
@@ -61,4 +64,4 @@ def _work(settings: Settings, level: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The Celery worker: its settings, its one task, and how it reports that it is alive.
+"""The Celery worker: its settings, its two tasks, and how it reports that it is alive.
 
 Messages are acknowledged before the job runs: the sweep repeats what is lost, sooner than a redelivery would come.
 """
@@ -14,12 +14,13 @@ from celery import Celery, bootsteps, signals
 from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
 
-from infra.jobs import TASK, celery_client
+from infra.jobs import DELIVER, TEND, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
 from infra.settings import Settings
 from infra.watching.vital import Vital
 from services.ports import Unavailable
 from services.tables import Busy
+from workers.delivering import Sending
 from workers.jobs import Desk, die_with
 
 _RECONNECT_S = 0.2
@@ -30,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def worker_app(settings: Settings, vital: Vital, let_go_of_port: Callable[[], None] = lambda: None) -> Celery:
-    """Is the application with the task `shanghai.tend(game_id)` and everything that its worker needs.
+    """Is the application with `shanghai.tend(game_id)`, `shanghai.deliver(webhook_id)` and what its worker needs.
 
     vital: is told when the worker can work; let_go_of_port: called in each pool process.
     """
@@ -83,7 +84,10 @@ class Request(celery.worker.request.Request):  # type: ignore[misc]
 
 
 class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Reports the worker alive as long as its event loop turns and it is connected to the broker."""
+    """Reports the worker alive as long as its event loop turns and it is connected to the broker.
+
+    To the API only where it serves games: one that serves webhooks alone is not what the bots wait for.
+    """
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
@@ -93,6 +97,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         self._vital: Vital = consumer.app.conf.vital
         self._bus = redis.Redis.from_url(url, socket_connect_timeout=0.5, socket_timeout=0.5, retry=None)
         self._timer: Any = None
+        self._serves_games = TEND.queue in consumer.app.amqp.queues.consume_from
 
     def start(self, consumer: Consumer) -> None:
         """Is called with each connection to the broker."""
@@ -108,6 +113,8 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
     def _beat(self) -> None:
         self._vital.turned()
         self._vital.works()
+        if not self._serves_games:
+            return
         try:
             self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
         except redis.RedisError as lost:
@@ -115,8 +122,9 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
 
 
 def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) -> None:
-    """Registers the task; each pool process opens its desk when the first job comes."""
+    """Registers the tasks; each pool process opens its desk when the first job comes."""
     desk: Desk | None = None
+    sending = Sending(settings)
     main_process = os.getpid()
 
     def tend(game_id: str) -> None:
@@ -127,14 +135,19 @@ def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) 
         except (Busy, Unavailable) as error:
             _log.warning("game %s is left to the sweep: %r", game_id, error)
 
+    def deliver(webhook_id: str) -> None:
+        sending.take(webhook_id)
+
     def begin(**_: Any) -> None:
         die_with(main_process)
         let_go_of_port()
 
     def end(**_: Any) -> None:
+        sending.close()
         if desk is not None:
             desk.close()
 
-    app.task(tend, name=TASK, Request="workers.celery_app:Request")
+    app.task(tend, name=TEND.name, Request="workers.celery_app:Request")
+    app.task(deliver, name=DELIVER.name, Request="workers.celery_app:Request")
     signals.worker_process_init.connect(begin, weak=False)
     signals.worker_process_shutdown.connect(end, weak=False)

@@ -5,7 +5,8 @@ import logging
 import sys
 from functools import partial
 
-from infra.jobs import ClosableJobs, open_jobs
+from infra.jobs import DELIVER, ClosableJobs, open_jobs
+from infra.postgres.announcing import leading_announcer
 from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
@@ -14,6 +15,8 @@ from infra.watching.cluster import cluster_numbers
 from infra.watching.counted import CountedJobs
 from infra.watching.port import PortRefused
 from infra.watching.process import Watched, watched_leader
+from services.announcing import Announcer
+from services.codec import UnknownEvent
 from services.handouts import HandOuts
 from services.lag import LagWatch
 from services.ports import Unavailable
@@ -21,23 +24,46 @@ from services.sweep import Sweep
 from workers.running import run
 
 _RETRY_S = 0.2
+_RETRY_UNKNOWN_S = 5.0
 
 _log = logging.getLogger(__name__)
 
 
 async def clock(settings: Settings) -> None:
-    """Sweeps whenever this process is the leader."""
+    """Sweeps whenever this process is the leader, and announces events to webhooks whenever it leads in that."""
     jobs = CountedJobs(open_jobs(settings.broker_url))
     hand_outs = HandOuts(jobs)
     try:
         async with watched_leader(settings, "clock") as watched, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
+            group.create_task(announce(settings))
             while True:
                 try:
                     await _lead(settings, jobs, hand_outs, watched)
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)
+    finally:
+        await jobs.close()
+
+
+async def announce(settings: Settings) -> None:
+    """Turns events into deliveries whenever this process leads in that."""
+    jobs = open_jobs(settings.broker_url, DELIVER)
+    hand_outs = HandOuts(jobs)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(hand_outs.run())
+            while True:
+                try:
+                    async with leading_announcer(settings.database_url) as log:
+                        await Announcer(log, hand_outs).run()
+                except Unavailable as lost:
+                    _log.warning("webhooks wait, the log is away: %s", lost)
+                    await asyncio.sleep(_RETRY_S)
+                except UnknownEvent as newer:
+                    _log.error("webhooks wait for a newer clock: %s", newer)
+                    await asyncio.sleep(_RETRY_UNKNOWN_S)
     finally:
         await jobs.close()
 

@@ -16,6 +16,7 @@ CLOCK_LOCK = 0x53480002
 PROJECTOR_LOCK = 0x53480003
 REBUILD_LOCK = 0x53480004
 ARCHIVE_LOCK = 0x53480005
+ANNOUNCER_LOCK = 0x53480006
 
 _SQL = statements("relay")
 _STANDBY_S = 0.25  # so soon a standby notices that the leader is gone

@@ -49,11 +49,11 @@ class PostgresProjectedLog:
     async def batch(self, after: Position, limit: int) -> Batch:
         rows = await self._session.fetch(_SQL["batch"], *after, limit)
         PROJECTED.inc(len(rows))
-        return [_recorded(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
+        return [recorded_row(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
 
     async def beginning(self, game_id: str, before: int) -> list[Recorded]:
         rows = await self._session.fetch(_SQL["beginning"], uuid_of("gam", game_id), before)
-        return [_recorded(row) for row in rows]
+        return [recorded_row(row) for row in rows]
 
     async def ratings(self, subjects: Collection[Subject]) -> dict[Subject, Rating]:
         columns = _columns(2, [(uuid_of("ply", player), ruleset) for player, ruleset in subjects])
@@ -129,7 +129,8 @@ async def _clear(session: Session, first: int, end: int) -> None:
         [[cleared]] = await session.fetch(_SQL["clear"], first, end, _ROWS_AT_ONCE)
 
 
-def _recorded(row: Any) -> Recorded:
+def recorded_row(row: Any) -> Recorded:
+    """Reads a row of the log's columns in the order of the statement `batch`."""
     _, _, game, version, type_, schema, actor, round_, command_id, occurred_at, payload = row
     event = decode_event(type_, schema, payload)
     return Recorded(public_id("gam", game), version, event, ACTORS[actor], round_, command_id, occurred_at)

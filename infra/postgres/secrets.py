@@ -1,4 +1,4 @@
-"""The seeds of the chains of luck, encrypted, on Postgres."""
+"""What stands encrypted in the database; and the seeds of the chains of luck, on Postgres."""
 
 import os
 
@@ -13,6 +13,23 @@ _FORM = b"\x01"  # AES-GCM, nonce first; another key or cipher gets another numb
 _NONCE_BYTES = 12
 
 
+class Seal:
+    """Encrypts under one key, 32 bytes; what is sealed for an owner's id opens for that id only."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    def close(self, secret: bytes, owner_id: str) -> bytes:
+        """Encrypts a secret."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return _FORM + nonce + self._cipher.encrypt(nonce, secret, owner_id.encode())
+
+    def open(self, sealed: bytes, owner_id: str) -> bytes:
+        """Gives the secret. Errors: cryptography's InvalidTag where it was sealed under another key or id."""
+        nonce, encrypted = sealed[len(_FORM) :][:_NONCE_BYTES], sealed[len(_FORM) + _NONCE_BYTES :]
+        return self._cipher.decrypt(nonce, encrypted, owner_id.encode())
+
+
 class PostgresSecrets:
     """Secrets over the table game_secret; a seed opens for its own game only.
 
@@ -21,17 +38,13 @@ class PostgresSecrets:
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database
-        self._cipher = AESGCM(key)
+        self._seal = Seal(key)
 
     async def keep(self, game_id: str, seed: bytes) -> None:
-        nonce = os.urandom(_NONCE_BYTES)
-        sealed = _FORM + nonce + self._cipher.encrypt(nonce, seed, game_id.encode())
-        await self._database.fetch(_SQL["keep_secret"], uuid_of("gam", game_id), sealed)
+        await self._database.fetch(_SQL["keep_secret"], uuid_of("gam", game_id), self._seal.close(seed, game_id))
 
     async def seed(self, game_id: str) -> bytes:
         rows = await self._database.fetch(_SQL["secret"], uuid_of("gam", game_id))
         if not rows:
             raise KeyError(game_id)
-        sealed = rows[0]["sealed"][len(_FORM) :]
-        nonce, encrypted = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
-        return self._cipher.decrypt(nonce, encrypted, game_id.encode())
+        return self._seal.open(rows[0]["sealed"], game_id)

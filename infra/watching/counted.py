@@ -125,9 +125,9 @@ class CountedJobs:
         self.close = jobs.close
         self.length = jobs.length
 
-    async def hand_out(self, game_id: str) -> None:
+    async def hand_out(self, subject_id: str) -> None:
         try:
-            await self._jobs.hand_out(game_id)
+            await self._jobs.hand_out(subject_id)
         except Unavailable:
             numbers.HAND_OUTS.labels("failed").inc()
             raise

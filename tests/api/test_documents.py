@@ -14,6 +14,7 @@ from api.openapi import document, document_text
 from api.operations import OPERATIONS, TAGS, Operation
 from api.problems import EXCEPTIONS, KINDS, REFUSALS
 from api.reasons import REASONS
+from api.webhook_shapes import MESSAGES
 from domain.commands import Move
 from domain.refusals import Reason, RuleBroken
 from domain.visible import KINDS as EVENT_KINDS
@@ -45,7 +46,7 @@ async def test_the_server_gives_the_same_documents(stranger: Player, name: str, 
 def test_the_streams_document_is_whole() -> None:
     streams = asyncapi.document()
     messages = streams["components"]["messages"]
-    assert set(messages) == {*EVENT_KINDS.values(), "hello", "view", "heartbeat", "resync", "bye"}
+    assert set(messages) == {*EVENT_KINDS.values(), "hello", "view", "heartbeat", "resync", "bye", *MESSAGES}
     for node in nodes(streams):
         if isinstance(ref := node.get("$ref"), str):
             place: Any = streams

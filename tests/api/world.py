@@ -29,6 +29,7 @@ from services.memory import (
 )
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryLobby
+from services.memory_webhooks import MemoryWebhooks
 from services.ports import FeedEntry
 from services.tables import Tables
 from services.tending import tend
@@ -48,6 +49,7 @@ class World:
     log: MemoryLog
     bus: MemoryBus
     accounts: MemoryAccounts
+    webhooks: MemoryWebhooks
     secrets: MemorySecrets
     alive: dict[str, bool]
 
@@ -92,6 +94,7 @@ def new_world(
 ) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
+    webhooks = MemoryWebhooks(accounts)
     tables = Tables(log, now=lambda: log.now())  # noqa: PLW0108  tests give the log another clock
     alive = dict.fromkeys(("worker", "relay", "clock", "projector"), True)
 
@@ -112,6 +115,7 @@ def new_world(
         accounts=accounts,
         reservations=MemoryReservations(),
         invites=MemoryInvites(log.now),
+        webhooks=webhooks,
         lobby=MemoryLobby(log),
         desk=MemoryDesk(log, accounts),
         now=MemoryWorkList(log).now,
@@ -126,7 +130,7 @@ def new_world(
             heartbeat_s, slow_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address
         ),
     )
-    return World(house, application(house), log, MemoryBus(log), accounts, secrets, alive)
+    return World(house, application(house), log, MemoryBus(log), accounts, webhooks, secrets, alive)
 
 
 class Player:

@@ -5,13 +5,18 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec import Struct
 
+from infra.postgres.announcing import leading_announcer
 from infra.settings import Settings
 from infra.wiring import open_services
+from services.announcing import AnnouncedLog
+from services.delivering import Deliveries
 from services.invites import Invites
 from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
 from services.memory_desk import MemoryDesk
+from services.memory_webhooks import MemoryAnnouncedLog, MemoryWebhooks
 from services.operating import OperatorDesk
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
+from services.webhooks import Webhooks
 from tests.engines import anyio_backend, engines, settings
 
 __all__ = ["anyio_backend", "engines", "settings", "world"]
@@ -27,12 +32,16 @@ class World(Struct, frozen=True, kw_only=True):
     invites: Invites
     work: WorkList
     desk: OperatorDesk
+    webhooks: Webhooks
+    deliveries: Deliveries
+    announced: AnnouncedLog
 
 
 @pytest.fixture(params=["memory", "postgres"])
 async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[World]:
     if request.param == "memory":
         log, accounts = MemoryLog(), MemoryAccounts()
+        webhooks = MemoryWebhooks(accounts)
         yield World(
             log=log,
             secrets=MemorySecrets(),
@@ -41,9 +50,15 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             invites=MemoryInvites(),
             work=MemoryWorkList(log),
             desk=MemoryDesk(log, accounts),
+            webhooks=webhooks,
+            deliveries=webhooks,
+            announced=MemoryAnnouncedLog(log, webhooks),
         )
         return
-    async with open_services(settings, connections=20) as services:
+    async with (
+        open_services(settings, connections=20) as services,
+        leading_announcer(settings.database_url) as announced,
+    ):
         yield World(
             log=services.log,
             secrets=services.secrets,
@@ -52,4 +67,7 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             invites=services.invites,
             work=services.work,
             desk=services.desk,
+            webhooks=services.webhooks,
+            deliveries=services.deliveries,
+            announced=announced,
         )

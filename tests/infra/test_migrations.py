@@ -28,6 +28,7 @@ FILES = [
     "0007_tokens.sql",
     "0008_operators.sql",
     "0009_ratings.sql",
+    "0010_webhooks.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from infra.embedded.engines import Engines
+from infra.postgres.announcing import leading_announcer
 from infra.postgres.archive import archive, restore
 from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.projector import leading_projector, rebuild
@@ -83,6 +84,8 @@ async def test_every_process_does_its_work_under_a_login_of_its_own(
         async with leading(roles.settings.database_url, CLOCK_LOCK, name="clock") as session:
             assert await PostgresWork(session).make_partitions() == 0
             await PostgresWork(session).forget_overtaken(10)
+        async with leading_announcer(roles.settings.database_url) as announced:
+            await announced.save((), (await announced.barrier())[0])
         async with leading_projector(roles.settings.projector_database_url) as log:
             await Projector(log).catch_up()
         assert len((await services.lobby.page(PEOPLE[0], GameFilter(), None, 10)).games) == 1
@@ -100,7 +103,7 @@ _EVENT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
     "VALUES (gen_random_uuid(), 1, 1, 1, 1, 0, gen_random_uuid(), '')"
 )
-_SECRETS = tuple(f"SELECT * FROM {table}" for table in ("game_secret", "token", "player", "reservation"))
+_SECRETS = tuple(f"SELECT * FROM {table}" for table in ("game_secret", "token", "player", "reservation", "webhook"))
 _CHANGES = (
     "UPDATE event SET payload = ''",
     "DELETE FROM event",

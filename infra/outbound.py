@@ -1,0 +1,140 @@
+"""The way out to addresses that strangers have chosen: nothing inside can be reached by it.
+
+The name is looked up once, every address of it has to be global, and the connection goes to one of these very
+addresses: a name that means another one a moment later has no effect. The certificate is checked against the name. Of
+the answer only the status is read; a redirect is an answer like others.
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+from services.addresses import is_global
+from services.delivering import NotSent
+from services.webhooks import Target, UrlRefused, read_target
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Gives all addresses of a host. Errors: OSError."""
+
+LIMIT_S = 5.0  # for everything together
+_ANSWER_BYTES = 16 * 1024  # read of an answer at most, to come to its status
+_INTERIM = 4  # answers of 1xx before the answer
+_ADDRESSES = 3  # tried one after the other
+_LOOKUPS = 16  # at once; one that a nameserver does not answer occupies its thread for longer than LIMIT_S
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: |\r)")
+
+
+class GuardedSender:
+    """A Sender over plain sockets.
+
+    is_anywhere: http, other ports and addresses that are not global are allowed. resolve, tls: other ones for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        is_anywhere: bool = False,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._is_anywhere = is_anywhere
+        self._resolve = resolve or Resolver()
+        self._tls = tls or ssl.create_default_context()
+        self._limit_s = limit_s
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+        try:
+            async with asyncio.timeout(self._limit_s):
+                target = read_target(url, is_anywhere=self._is_anywhere)
+                return await self._exchange(target, await self._addresses(target), _request(target, headers, body))
+        except UrlRefused:
+            raise NotSent("address_refused") from None
+        except TimeoutError:
+            raise NotSent("timeout") from None
+
+    async def _addresses(self, target: Target) -> Sequence[str]:
+        """Looks the host up. Errors: NotSent; one bad address among good ones is enough."""
+        try:
+            addresses = await self._resolve(target.host, target.port)
+        except (OSError, UnicodeError):
+            raise NotSent("name_not_found") from None
+        if not addresses:
+            raise NotSent("name_not_found")
+        if not self._is_anywhere and not all(map(is_global, addresses)):
+            raise NotSent("address_refused")
+        return addresses[:_ADDRESSES]
+
+    async def _exchange(self, target: Target, addresses: Sequence[str], request: bytes) -> int:
+        reader, writer = await self._connected(target, addresses)
+        try:
+            writer.write(request)
+            return await _status(reader)
+        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            raise NotSent("bad_answer") from None
+        finally:
+            writer.transport.abort()  # the rest of the answer is nobody's business
+
+    async def _connected(
+        self, target: Target, addresses: Sequence[str]
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connects to the first of the addresses that takes it. Errors: NotSent."""
+        tls, name = (self._tls, target.host) if target.is_secure else (None, None)
+        for address in addresses:
+            try:
+                return await asyncio.open_connection(
+                    address, target.port, limit=_ANSWER_BYTES, ssl=tls, server_hostname=name
+                )
+            except ssl.SSLError:
+                raise NotSent("tls") from None
+            except TimeoutError:
+                raise
+            except OSError:
+                continue
+        raise NotSent("unreachable")
+
+
+class Resolver:
+    """Looks hosts up as the system does, in threads of its own."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolve")
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        """Gives all addresses of a host. Errors: OSError."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _look_up, host, port)
+
+
+def _look_up(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+    own = {
+        "Host": target.authority,
+        "User-Agent": "shanghai-webhooks",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+    }
+    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in {**own, **headers}.items())]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + body
+
+
+async def _status(reader: asyncio.StreamReader) -> int:
+    """Reads as far as the status of the answer. Errors: ValueError for what is no HTTP."""
+    for _ in range(_INTERIM):
+        found = _STATUS.match(await reader.readuntil(b"\n"))
+        if found is None:
+            break
+        if not found[1].startswith(b"1"):
+            return int(found[1])
+        while await reader.readuntil(b"\n") not in (b"\r\n", b"\n"):
+            pass
+    raise ValueError("no HTTP")

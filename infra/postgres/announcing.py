@@ -1,0 +1,90 @@
+"""The log as its announcer reads it, and the deliveries as they are made."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from infra.postgres.leading import ANNOUNCER_LOCK, Session, leading
+from infra.postgres.projector import recorded_row
+from infra.postgres.relay import Superseded
+from infra.sql import statements
+from services.announcing import SEATING, Listener, NewDelivery
+from services.codec import TYPE_NUMBERS
+from services.ids import public_id, uuid_of
+from services.ports import Recorded
+from services.projections import Batch
+from services.relay import Position
+
+_SQL = statements("webhooks")
+_READ = statements("projections")
+_SEATING = [TYPE_NUMBERS[type_] for type_ in SEATING]
+
+
+class PostgresAnnouncedLog:
+    """An AnnouncedLog on the very connection that holds the leader's lock."""
+
+    def __init__(self, session: Session, epoch: int, place: Position) -> None:
+        self._session = session
+        self._epoch = epoch
+        self._place = place
+
+    async def place(self) -> Position:
+        return self._place
+
+    async def barrier(self) -> tuple[Position, bool]:
+        [[xid, is_wanted]] = await self._session.fetch(_SQL["barrier"])
+        return (xid, -1), is_wanted
+
+    async def batch(self, after: Position, limit: int) -> Batch:
+        rows = await self._session.fetch(_READ["batch"], *after, limit)
+        return [recorded_row(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
+
+    async def seat_changes(self, game_id: str, before: int) -> list[Recorded]:
+        rows = await self._session.fetch(_SQL["seat_changes"], uuid_of("gam", game_id), before, _SEATING)
+        return [recorded_row(row) for row in rows]
+
+    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
+        rows = await self._session.fetch(_READ["beginning"], uuid_of("gam", game_id), before)
+        return [recorded_row(row) for row in rows]
+
+    async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:
+        players = [uuid for player_id in player_ids if (uuid := uuid_of("ply", player_id))]
+        return [
+            Listener(
+                public_id("whk", row["webhook_id"]),
+                public_id("ply", row["player_id"]),
+                tuple(row["types"]),
+                None if row["game_id"] is None else public_id("gam", row["game_id"]),
+                row["created_at"],
+            )
+            for row in await self._session.fetch(_SQL["listeners"], players)
+        ]
+
+    async def save(self, new: Sequence[NewDelivery], place: Position) -> None:
+        columns = (
+            [uuid_of("msg", each.delivery_id) for each in new],
+            [uuid_of("whk", each.webhook_id) for each in new],
+            [uuid_of("gam", each.game_id) for each in new],
+            [each.version for each in new],
+            [each.is_decision for each in new],
+            [each.type for each in new],
+        )
+        if not await self._session.fetch(_SQL["announce"], self._epoch, *place, *columns):
+            raise Superseded("another announcer has taken over")
+
+    async def due(self, limit: int) -> list[str]:
+        return [public_id("whk", row["webhook_id"]) for row in await self._session.fetch(_SQL["due"], limit)]
+
+    async def forget_old(self, age_s: float, limit: int) -> int:
+        [[count]] = await self._session.fetch(_SQL["forget_old"], float(age_s), limit)
+        return int(count)
+
+    async def disable_behind(self, most: int) -> list[str]:
+        return [public_id("whk", row["webhook_id"]) for row in await self._session.fetch(_SQL["disable_behind"], most)]
+
+
+@asynccontextmanager
+async def leading_announcer(url: str) -> AsyncIterator[PostgresAnnouncedLog]:
+    """Waits for the leadership and takes over from the saved place. Errors: Unavailable."""
+    async with leading(url, ANNOUNCER_LOCK, name="shanghai announcer") as session:
+        [[epoch, xid, gseq]] = await session.fetch(_SQL["take_over"])
+        yield PostgresAnnouncedLog(session, epoch, (xid, gseq))

@@ -1,0 +1,158 @@
+"""Webhooks and their deliveries, on Postgres; secrets stand there encrypted."""
+
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from infra.postgres.database import Database
+from infra.postgres.secrets import Seal
+from infra.sql import statements
+from services.delivering import (
+    FAILING_S,
+    LEASE_S,
+    OVERTAKEN_AFTER,
+    PAUSES_S,
+    Claimed,
+    Dropped,
+    Failed,
+    Outcome,
+    Postponed,
+    Sent,
+)
+from services.ids import public_id, uuid_of
+from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
+
+_SQL = statements("webhooks")
+_NEWEST = UUID(int=2**128 - 1)
+
+
+class PostgresWebhooks:
+    """Webhooks and Deliveries over the tables webhook and webhook_delivery."""
+
+    def __init__(self, database: Database, key: bytes) -> None:
+        self._database = database
+        self._seal = Seal(key)
+
+    async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
+        game_id = None if new.game_id is None else uuid_of("gam", new.game_id)
+        what = (new.url, list(new.types), game_id, new.description, self._seal.close(secret, new.webhook_id), at_most)
+        ids = uuid_of("whk", new.webhook_id), uuid_of("ply", new.player_id)
+        return _first(await self._database.run(_SQL["add"], *ids, *what))
+
+    async def owned(self, player_id: str) -> list[Webhook]:
+        return [_webhook(row) for row in await self._database.fetch(_SQL["owned"], uuid_of("ply", player_id))]
+
+    async def find(self, player_id: str, webhook_id: str) -> Webhook | None:
+        return _first(await self._database.fetch(_SQL["find"], *_own(player_id, webhook_id)))
+
+    async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
+        types = None if change.types is None else list(change.types)
+        what = (change.url, types, change.description, change.is_active)
+        return _first(await self._database.fetch(_SQL["change"], *_own(player_id, webhook_id), *what))
+
+    async def rotate(self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int) -> Webhook | None:
+        sealed = self._seal.close(secret, webhook_id)
+        return _first(await self._database.run(_SQL["rotate"], *_own(player_id, webhook_id), sealed, float(overlap_s)))
+
+    async def remove(self, player_id: str, webhook_id: str) -> bool:
+        return bool(await self._database.run(_SQL["remove"], *_own(player_id, webhook_id)))
+
+    async def ping(self, webhook_id: str, delivery_id: str) -> Delivery:
+        ids = uuid_of("msg", delivery_id), uuid_of("whk", webhook_id)
+        [row] = await self._database.run(_SQL["ping"], *ids, PING)
+        return _delivery(row)
+
+    async def deliveries(self, webhook_id: str, before: str | None, limit: int) -> list[Delivery]:
+        end = _NEWEST if before is None else uuid_of("msg", before)
+        rows = await self._database.fetch(_SQL["deliveries"], uuid_of("whk", webhook_id), end, limit)
+        return [_delivery(row) for row in rows]
+
+    async def send_again(self, webhook_id: str, delivery_id: str) -> Delivery | None:
+        ids = uuid_of("whk", webhook_id), uuid_of("msg", delivery_id)
+        rows = await self._database.fetch(_SQL["send_again"], *ids)
+        return _delivery(rows[0]) if rows else None
+
+    async def claim(self, webhook_id: str, limit: int) -> list[Claimed]:
+        bounds = (limit, OVERTAKEN_AFTER, float(LEASE_S))
+        rows = await self._database.run(_SQL["claim"], uuid_of("whk", webhook_id), *bounds)
+        return [self._claimed(webhook_id, row) for row in rows]
+
+    async def settle(self, claimed: Claimed, outcome: Outcome) -> None:
+        ids = uuid_of("msg", claimed.delivery_id), uuid_of("whk", claimed.webhook_id)
+        *what, is_unsent = _settled(outcome)
+        bounds = ([float(pause) for pause in PAUSES_S], float(FAILING_S))
+        await self._database.run(_SQL["settle"], *ids, claimed.attempt, *what, *bounds, is_unsent)
+
+    def _claimed(self, webhook_id: str, row: asyncpg.Record) -> Claimed:
+        sealed = [secret for secret in (row["secret"], row["old_secret"]) if secret is not None]
+        return Claimed(
+            delivery_id=public_id("msg", row["delivery_id"]),
+            webhook_id=webhook_id,
+            player_id=public_id("ply", row["player_id"]),
+            url=row["url"],
+            secrets=tuple(self._seal.open(secret, webhook_id) for secret in sealed),
+            type=row["type"],
+            game_id=_optional("gam", row["game_id"]),
+            version=row["version"],
+            attempt=row["attempts"],
+            created_at=row["created_at"],
+        )
+
+
+def _settled(outcome: Outcome) -> tuple[Any, ...]:
+    """Gives state, status, fault, seconds until the next attempt, what it says of the webhook, and if it was unsent."""
+    match outcome:
+        case Sent(status):
+            return "delivered", status, None, None, True, False
+        case Failed(status, fault, retry_s, is_webhooks):
+            is_well = False if is_webhooks else None
+            return "failed" if retry_s is None else "waiting", status, fault, retry_s, is_well, False
+        case Dropped():
+            return "dropped", None, None, None, None, True
+        case Postponed(seconds):
+            return "waiting", None, None, seconds, None, True
+
+
+def _own(player_id: str, webhook_id: str) -> tuple[UUID | None, UUID | None]:
+    return uuid_of("ply", player_id), uuid_of("whk", webhook_id)
+
+
+def _first(rows: list[asyncpg.Record]) -> Webhook | None:
+    return _webhook(rows[0]) if rows else None
+
+
+def _optional(prefix: str, uuid: UUID | None) -> str | None:
+    return None if uuid is None else public_id(prefix, uuid)
+
+
+def _webhook(row: asyncpg.Record) -> Webhook:
+    return Webhook(
+        webhook_id=public_id("whk", row["webhook_id"]),
+        player_id=public_id("ply", row["player_id"]),
+        url=row["url"],
+        types=tuple(row["types"]),
+        game_id=_optional("gam", row["game_id"]),
+        description=row["description"],
+        disabled=row["disabled"],
+        failing_since=row["failing_since"],
+        old_secret_until=row["old_secret_until"],
+        created_at=row["created_at"],
+    )
+
+
+def _delivery(row: asyncpg.Record) -> Delivery:
+    return Delivery(
+        delivery_id=public_id("msg", row["delivery_id"]),
+        webhook_id=public_id("whk", row["webhook_id"]),
+        type=row["type"],
+        game_id=_optional("gam", row["game_id"]),
+        version=row["version"],
+        state=row["state"],
+        attempts=row["attempts"],
+        status=row["status"],
+        fault=row["fault"],
+        created_at=row["created_at"],
+        attempted_at=row["attempted_at"],
+        due_at=row["due_at"],
+    )

@@ -1,0 +1,299 @@
+"""Twins in memory of webhooks, their deliveries, and the log as its announcer reads it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from services.announcing import SEATING, Listener, NewDelivery
+from services.delivering import (
+    FAILING_S,
+    GONE,
+    LEASE_S,
+    OVERTAKEN_AFTER,
+    PAUSES_S,
+    Claimed,
+    Dropped,
+    Failed,
+    Outcome,
+    Postponed,
+    Sent,
+)
+from services.memory import MemoryAccounts, MemoryLog
+from services.ports import Recorded
+from services.projections import Batch
+from services.relay import Position
+from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
+
+_LONG_AGO = datetime.fromisoformat("0001-01-02T00:00:00Z")
+
+
+class KeptWebhook(Struct):
+    """A row of the table of webhooks."""
+
+    webhook: Webhook
+    secrets: tuple[bytes, ...]
+    failures: int = 0
+    resume_at: datetime = _LONG_AGO
+
+
+class KeptDelivery(Struct):
+    """A row of the table of deliveries."""
+
+    delivery: Delivery
+    is_decision: bool = False
+    leased_until: datetime = field(default_factory=lambda: _LONG_AGO)
+
+
+class MemoryWebhooks:
+    """Webhooks and Deliveries in two dicts, on the clock of the accounts."""
+
+    def __init__(self, accounts: MemoryAccounts) -> None:
+        self.accounts = accounts
+        self.kept: dict[str, KeptWebhook] = {}
+        self.sent: dict[str, KeptDelivery] = {}
+
+    async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
+        if new.player_id not in self.accounts.players or len(await self.owned(new.player_id)) >= at_most:
+            return None
+        webhook = Webhook(
+            webhook_id=new.webhook_id,
+            player_id=new.player_id,
+            url=new.url,
+            types=new.types,
+            game_id=new.game_id,
+            description=new.description,
+            disabled=None,
+            failing_since=None,
+            old_secret_until=None,
+            created_at=self.accounts.now(),
+        )
+        self.kept[new.webhook_id] = KeptWebhook(webhook, (secret,))
+        return webhook
+
+    async def owned(self, player_id: str) -> list[Webhook]:
+        known = player_id in self.accounts.players
+        own = [kept.webhook for kept in self.kept.values() if known and kept.webhook.player_id == player_id]
+        return sorted(own, key=lambda webhook: webhook.webhook_id)
+
+    async def find(self, player_id: str, webhook_id: str) -> Webhook | None:
+        return next((each for each in await self.owned(player_id) if each.webhook_id == webhook_id), None)
+
+    async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
+        webhook = await self.find(player_id, webhook_id)
+        if webhook is None:
+            return None
+        kept = self.kept[webhook_id]
+        given = {name: getattr(change, name) for name in ("url", "types", "description")}
+        webhook = replace(webhook, **{name: value for name, value in given.items() if value is not None})
+        if change.is_active:
+            webhook = replace(webhook, disabled=None, failing_since=None)
+            kept.failures, kept.resume_at = 0, _LONG_AGO
+        elif change.is_active is False:
+            webhook = replace(webhook, disabled=webhook.disabled or "owner")
+        kept.webhook = webhook
+        return webhook
+
+    async def rotate(self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int) -> Webhook | None:
+        webhook = await self.find(player_id, webhook_id)
+        if webhook is None:
+            return None
+        kept = self.kept[webhook_id]
+        kept.secrets = (secret, kept.secrets[0])
+        kept.webhook = replace(webhook, old_secret_until=self.accounts.now() + timedelta(seconds=overlap_s))
+        return kept.webhook
+
+    async def remove(self, player_id: str, webhook_id: str) -> bool:
+        is_own = await self.find(player_id, webhook_id) is not None
+        if is_own:
+            del self.kept[webhook_id]
+        return is_own
+
+    async def ping(self, webhook_id: str, delivery_id: str) -> Delivery:
+        return self.make(delivery_id, webhook_id, PING, None, None)
+
+    async def deliveries(self, webhook_id: str, before: str | None, limit: int) -> list[Delivery]:
+        own = [kept.delivery for _, kept in sorted(self.sent.items(), reverse=True)]
+        older = [each for each in own if before is None or each.delivery_id < before]
+        return [each for each in older if each.webhook_id == webhook_id][:limit]
+
+    async def send_again(self, webhook_id: str, delivery_id: str) -> Delivery | None:
+        kept = self.sent.get(delivery_id)
+        if kept is None or kept.delivery.webhook_id != webhook_id:
+            return None
+        kept.delivery = replace(kept.delivery, state="waiting", attempts=0, due_at=self.accounts.now())
+        kept.leased_until = _LONG_AGO
+        return kept.delivery
+
+    async def claim(self, webhook_id: str, limit: int) -> list[Claimed]:
+        now, kept = self.accounts.now(), self.kept.get(webhook_id)
+        if kept is None or not self.is_open(kept):
+            return []
+        due = [each for each in self.waiting(webhook_id) if self._is_due(each) and not self._is_held_up(each)]
+        due.sort(key=lambda each: (each.delivery.due_at, each.delivery.delivery_id))
+        for each in due[:limit]:
+            each.leased_until = now + timedelta(seconds=LEASE_S)
+            each.delivery = replace(each.delivery, attempts=each.delivery.attempts + 1, attempted_at=now)
+        return [_claimed(each.delivery, kept, now) for each in due[:limit]]
+
+    async def settle(self, claimed: Claimed, outcome: Outcome) -> None:
+        kept = self.sent.get(claimed.delivery_id)
+        if kept is None or kept.delivery.attempts != claimed.attempt or kept.delivery.state != "waiting":
+            return
+        now, kept.leased_until = self.accounts.now(), _LONG_AGO
+        before = claimed.attempt - 1
+        match outcome:
+            case Sent(status):
+                kept.delivery = replace(kept.delivery, state="delivered", status=status, fault=None)
+                self._settle_webhook(claimed.webhook_id, None)
+            case Failed(status, fault, retry_s, is_webhooks):
+                due_at = kept.delivery.due_at if retry_s is None else now + timedelta(seconds=retry_s)
+                kept.delivery = replace(
+                    kept.delivery,
+                    state="failed" if retry_s is None else "waiting",
+                    status=status,
+                    fault=fault,
+                    due_at=due_at,
+                )
+                if is_webhooks:
+                    self._settle_webhook(claimed.webhook_id, outcome)
+            case Dropped():
+                kept.delivery = replace(kept.delivery, state="dropped", status=None, fault=None, attempts=before)
+            case Postponed(seconds):
+                due_at = now + timedelta(seconds=seconds)
+                kept.delivery = replace(kept.delivery, status=None, fault=None, attempts=before, due_at=due_at)
+
+    def make(self, delivery_id: str, webhook_id: str, type_: str, game_id: str | None, version: int | None) -> Delivery:
+        """Keeps a new delivery; one that is there stays as it is."""
+        now = self.accounts.now()
+        new = Delivery(delivery_id, webhook_id, type_, game_id, version, "waiting", 0, None, None, now, None, now)
+        return self.sent.setdefault(delivery_id, KeptDelivery(new)).delivery
+
+    def waiting(self, webhook_id: str) -> list[KeptDelivery]:
+        """Lists what is to be sent to a webhook, now or later."""
+        return [
+            kept
+            for kept in self.sent.values()
+            if kept.delivery.webhook_id == webhook_id and kept.delivery.state == "waiting"
+        ]
+
+    def is_open(self, kept: KeptWebhook) -> bool:
+        """Tells whether anything may be sent to a webhook now."""
+        is_known = kept.webhook.player_id in self.accounts.players
+        return is_known and kept.webhook.disabled is None and kept.resume_at <= self.accounts.now()
+
+    def has_due(self, webhook_id: str) -> bool:
+        """Tells whether a delivery of the webhook is due, whether or not it waits for another one."""
+        return any(map(self._is_due, self.waiting(webhook_id)))
+
+    def _is_due(self, kept: KeptDelivery) -> bool:
+        now = self.accounts.now()
+        return kept.delivery.due_at <= now and kept.leased_until <= now
+
+    def _is_held_up(self, kept: KeptDelivery) -> bool:
+        mine, now = kept.delivery, self.accounts.now()
+        return mine.game_id is not None and any(
+            each.delivery.game_id == mine.game_id
+            and (each.delivery.version, each.is_decision) < (mine.version, kept.is_decision)
+            and (each.delivery.attempts < OVERTAKEN_AFTER or each.leased_until > now)
+            for each in self.waiting(mine.webhook_id)
+        )
+
+    def _settle_webhook(self, webhook_id: str, failed: Failed | None) -> None:
+        kept, now = self.kept.get(webhook_id), self.accounts.now()
+        if kept is None:
+            return
+        if failed is None:
+            kept.failures, kept.resume_at = 0, _LONG_AGO
+            kept.webhook = replace(kept.webhook, failing_since=None)
+            return
+        since, disabled = kept.webhook.failing_since, kept.webhook.disabled
+        if failed.status == GONE:
+            disabled = disabled or "gone"
+        elif since is not None and since < now - timedelta(seconds=FAILING_S):
+            disabled = disabled or "failing"
+        kept.resume_at = now + timedelta(seconds=PAUSES_S[min(kept.failures, len(PAUSES_S) - 1)])
+        kept.failures += 1
+        kept.webhook = replace(kept.webhook, failing_since=since or now, disabled=disabled)
+
+
+class MemoryAnnouncedLog:
+    """An AnnouncedLog over the games of a MemoryLog, in the order of their appends."""
+
+    def __init__(self, log: MemoryLog, webhooks: MemoryWebhooks) -> None:
+        self.webhooks = webhooks
+        self.saved: Position = (0, 0)
+        self.events: list[Recorded] = []
+        log.listeners.append(self.events.extend)
+
+    async def place(self) -> Position:
+        return self.saved
+
+    async def barrier(self) -> tuple[Position, bool]:
+        is_wanted = any(kept.webhook.disabled is None for kept in self.webhooks.kept.values())
+        return (len(self.events), 0), is_wanted
+
+    async def batch(self, after: Position, limit: int) -> Batch:
+        batch = self.events[after[0] : after[0] + limit]
+        return batch, (after[0] + len(batch), 0)
+
+    async def seat_changes(self, game_id: str, before: int) -> list[Recorded]:
+        return [each for each in await self.beginning(game_id, before) if isinstance(each.event, SEATING)]
+
+    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
+        return [each for each in self.events if each.game_id == game_id and each.version < before]
+
+    async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:
+        return [
+            Listener(each.webhook_id, each.player_id, each.types, each.game_id, each.created_at)
+            for each in (kept.webhook for kept in self.webhooks.kept.values())
+            if each.player_id in player_ids and each.disabled is None
+        ]
+
+    async def save(self, new: Sequence[NewDelivery], place: Position) -> None:
+        for each in new:
+            self.webhooks.make(each.delivery_id, each.webhook_id, each.type, each.game_id, each.version)
+            self.webhooks.sent[each.delivery_id].is_decision = each.is_decision
+        self.saved = place
+
+    async def due(self, limit: int) -> list[str]:
+        open_ = [webhook_id for webhook_id, kept in self.webhooks.kept.items() if self.webhooks.is_open(kept)]
+        return [webhook_id for webhook_id in open_ if self.webhooks.has_due(webhook_id)][:limit]
+
+    async def forget_old(self, age_s: float, limit: int) -> int:
+        end = self.webhooks.accounts.now() - timedelta(seconds=age_s)
+        old = [each for each, kept in self.webhooks.sent.items() if kept.delivery.created_at < end][:limit]
+        for delivery_id in old:
+            del self.webhooks.sent[delivery_id]
+        return len(old)
+
+    async def disable_behind(self, most: int) -> list[str]:
+        states = ((kept.delivery.webhook_id, kept.delivery.state) for kept in self.webhooks.sent.values())
+        waiting = Counter(webhook_id for webhook_id, state in states if state == "waiting")
+        behind = [
+            webhook_id
+            for webhook_id, kept in self.webhooks.kept.items()
+            if kept.webhook.disabled is None and waiting[webhook_id] > most
+        ]
+        for webhook_id in behind:
+            self.webhooks.kept[webhook_id].webhook = replace(self.webhooks.kept[webhook_id].webhook, disabled="behind")
+        return behind
+
+
+def _claimed(delivery: Delivery, kept: KeptWebhook, now: datetime) -> Claimed:
+    webhook = kept.webhook
+    signs_too = webhook.old_secret_until is not None and webhook.old_secret_until > now
+    return Claimed(
+        delivery_id=delivery.delivery_id,
+        webhook_id=webhook.webhook_id,
+        player_id=webhook.player_id,
+        url=webhook.url,
+        secrets=kept.secrets if signs_too else kept.secrets[:1],
+        type=delivery.type,
+        game_id=delivery.game_id,
+        version=delivery.version,
+        attempt=delivery.attempts,
+        created_at=delivery.created_at,
+    )

@@ -1,0 +1,331 @@
+"""What is sent to webhooks: all that happens in a player's games, once, in order, as the player may see it."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+from random import Random
+
+import pytest
+from standardwebhooks.webhooks import WebhookVerificationError
+
+from services.announcing import Announcer
+from services.delivering import FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
+from services.webhooks import Fault
+from tests.api.post import Post, Received, deliveries, webhook
+from tests.api.test_leaks import play, table
+from tests.api.world import Json, Player, World, dealt_game, in_turn, players
+from tests.engines import eventually
+
+_A_SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def post(world: World) -> Post:
+    return Post(world)
+
+
+async def events(player: Player, game_id: str) -> list[Json]:
+    page = await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")
+    items: list[Json] = page["items"]
+    return items
+
+
+def told(messages: Iterable[Json]) -> list[Json]:
+    """Gives the events among messages."""
+    return [message["data"] for message in messages if message["type"].startswith("game.")]
+
+
+async def test_every_event_arrives_once_in_order_as_its_seat_sees_it(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    _, secret = await webhook(anna)
+    await webhook(boris)
+    game_id = await dealt_game(world, anna, boris)
+    await play(world, game_id, [anna, boris], Random(1), moves=12)
+    await post.carry()
+    await post.carry()
+    own = [each for each in post.server.received if each.message["type"].startswith("game.")]
+    assert len({each.headers["webhook-id"] for each in post.server.received}) == len(post.server.received)
+    of_anna = [each for each in own if _verifies(each, secret)]
+    assert [each.message["data"] for each in of_anna] == await events(anna, game_id)
+    for each in of_anna:
+        assert each.message["type"] == f"game.{each.message['data']['kind']}"
+        assert each.message["timestamp"] == each.message["data"]["occurred_at"]
+    of_boris = [each.message["data"] for each in own if not _verifies(each, secret)]
+    assert of_boris == [event for event in await events(boris, game_id) if event["version"] > 3][-len(of_boris) :]
+    assert of_boris[0]["kind"] == "seat_changed"
+
+
+def _verifies(received: Received, secret: str) -> bool:
+    try:
+        received.verified(secret)
+    except WebhookVerificationError:
+        return False
+    return True
+
+
+async def test_a_bot_can_play_by_what_it_is_asked(world: World, post: Post, anna: Player) -> None:
+    await webhook(anna, types=["decision.opened"])
+    seats = [{"controller": "you"}, {"controller": "bot", "level": "easy"}]
+    game_id = (await anna.open_game(seats=seats))["game_id"]
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    answered = 0
+    while answered < 15:
+        await world.tend(game_id)
+        await post.carry()
+        asked = post.server.taken()
+        view = await anna.view(game_id)
+        assert asked[-1]["data"]["decisions"] == view["decisions"]
+        assert asked[-1]["data"]["seat"] == 0
+        [first, *_] = asked[-1]["data"]["decisions"]
+        moved = await anna.move(game_id, first["decision_id"], first["options"][0])
+        assert moved.status_code == 201
+        answered += 1
+
+
+async def test_a_question_that_is_answered_already_is_not_asked(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    for player in (anna, boris):
+        await webhook(player, types=["decision.opened"])
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await in_turn(game_id, anna, boris)
+    while (await post.announcer.step()) > 0:
+        pass
+    before = view["decisions"][0]["decision_id"]
+    await player.answer(game_id)
+    await post.carry()
+    asked = [each["decision_id"] for message in post.server.taken() for each in message["data"]["decisions"]]
+    assert asked
+    assert before not in asked
+
+
+async def test_only_what_was_chosen_arrives_from_then_on_and_of_the_game_that_was_named(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    first = await dealt_game(world, anna, boris)
+    before = len(await events(anna, first))
+    post.later += _A_SECOND
+    await webhook(anna, game_id=first)
+    await webhook(anna, types=["game.seat_changed"])
+    second = await dealt_game(world, anna, boris)
+    await (await in_turn(first, anna, boris))[0].answer(first)
+    await post.carry()
+    found = told(post.server.taken())
+    of_first = [event["version"] for event in found if event["game_id"] == first]
+    assert of_first == [event["version"] for event in await events(anna, first)][before:]
+    of_second = [event for event in found if event["game_id"] == second]
+    assert of_second == [event for event in await events(anna, second) if event["kind"] == "seat_changed"]
+
+
+async def test_games_of_others_are_nobodys_business(
+    world: World, post: Post, anna: Player, boris: Player, clara: Player
+) -> None:
+    await webhook(clara)
+    await dealt_game(world, anna, boris)
+    await post.carry()
+    assert post.server.received == []
+
+
+async def test_who_takes_a_hand_over_is_told_from_then_on_and_who_gave_it_is_not(
+    world: World, post: Post, anna: Player, boris: Player, clara: Player
+) -> None:
+    _, secret = await webhook(boris)
+    await webhook(clara)
+    game_id = await dealt_game(world, anna, boris, spectators="none")
+    await post.carry()
+    post.server.taken()
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
+    await play(world, game_id, [anna, clara], Random(2), moves=6)
+    await post.carry()
+    assert not any(_verifies(each, secret) for each in post.server.received)
+    found = told(post.server.taken())
+    assert found == [event for event in await events(clara, game_id) if event["version"] >= found[0]["version"]]
+    assert found[0]["kind"] == "seat_changed"
+
+
+async def test_what_waits_for_somebody_who_has_left_is_not_sent(
+    world: World, post: Post, anna: Player, boris: Player, clara: Player
+) -> None:
+    path, _ = await webhook(boris)
+    game_id, _ = await table(world, [anna, boris, clara], visibility="private")
+    while await post.announcer.step():
+        pass
+    async with players(world, "Dora") as [dora]:
+        await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": dora.player_id})
+    await post.carry()
+    assert post.server.received == []
+    assert {each["state"] for each in await deliveries(boris, path)} == {"dropped"}
+
+
+async def test_who_has_left_sees_what_waits_as_a_spectator_does(
+    world: World, post: Post, anna: Player, boris: Player, clara: Player
+) -> None:
+    await webhook(boris)
+    game_id = await dealt_game(world, anna, boris, spectators="delayed", spectator_delay_s=30)
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
+    await post.carry()
+    early = told(post.server.taken())
+    assert "round_dealt" not in {event["kind"] for event in early}
+    await post.carry(seconds=31)
+    late = told(post.server.taken())
+    assert (late[-1]["kind"], late[-1]["data"]["reason"]) == ("seat_changed", "handed_over")
+    shown = {event["version"]: event for event in await events(clara, game_id)}
+    for event in early + late:
+        assert "hand" not in event["data"]
+        assert event["data"].keys() <= shown[event["version"]]["data"].keys()
+
+
+async def test_a_bot_that_sits_in_ends_the_messages_and_a_person_who_comes_back_is_asked(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, _ = await in_turn(game_id, anna, boris)
+    seat = (anna, boris).index(player)
+    await webhook(player)
+    post.later += _A_SECOND
+    await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}/bot", {"level": "easy"})
+    await post.carry()
+    assert [event["kind"] for event in told(post.server.taken())] == ["seat_changed"]
+    await player.sent("POST", f"/v1/games/{game_id}/seats/{seat}/reclaim")
+    await post.carry()
+    kinds = [message["type"] for message in post.server.taken()]
+    assert kinds == ["game.seat_changed", "decision.opened"]
+
+
+async def test_no_hidden_card_no_secret_and_no_token_is_found_anywhere(
+    world: World, post: Post, anna: Player, boris: Player, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    path, secret = await webhook(anna)
+    game_id = await dealt_game(world, anna, boris)
+    await play(world, game_id, [anna, boris], Random(3), moves=10)
+    post.server.answers = [500, "timeout", 302]
+    handing = asyncio.create_task(post.hand_outs.run())
+    await post.carry()
+    await eventually(lambda: _is(post.jobs.handed_out != []))
+    handing.cancel()
+    assert {*post.jobs.handed_out} == {path.rpartition("/")[2]}
+    for _ in range(4):
+        await post.carry(hours=1)
+    game = (await world.house.tables.fresh(game_id)).game
+    assert game.round is not None
+    shown = told(post.server.taken())
+    assert {event["version"]: event for event in shown} == {
+        each["version"]: each for each in await events(anna, game_id)
+    }
+    whole = str(shown) + str(await deliveries(anna, path)) + str(await anna.sent("GET", path)) + caplog.text
+    token = str(anna.http.headers["authorization"]).removeprefix("Bearer ")
+    for hidden in (secret, token, game.round.secret, world.secrets.seeds[game_id].hex()):
+        assert hidden not in whole
+    listed = str(await deliveries(anna, path)) + caplog.text
+    assert not any(f"'{card}'" in listed for seat in game.seats for card in seat.hand)
+
+
+async def test_a_failed_delivery_is_repeated_for_a_day_in_ever_longer_steps(anna: Player, post: Post) -> None:
+    path, _ = await webhook(anna)
+    await anna.sent("POST", f"{path}/test")
+    post.server.answers = [503] * 20
+    await post.carry()
+    for attempt, retry_s in enumerate(RETRIES_S, start=1):
+        assert len(post.server.received) == attempt
+        await post.carry(seconds=retry_s - 1)
+        assert len(post.server.received) == attempt
+        await post.carry(seconds=2 + retry_s * JITTER)
+    await post.carry(days=1)
+    assert len(post.server.received) == len(RETRIES_S) + 1
+    assert len({each.headers["webhook-id"] for each in post.server.received}) == 1
+    assert len({each.headers["webhook-timestamp"] for each in post.server.received}) == len(RETRIES_S) + 1
+    assert len({each.body for each in post.server.received}) == 1
+    [delivery] = await deliveries(anna, path)
+    assert (delivery["state"], delivery["response_status"], delivery["fault"]) == ("failed", 503, "refused")
+
+
+@pytest.mark.parametrize("answer", [199, 301, 404, 429, 500, "timeout", "tls", "address_refused"])
+async def test_whatever_is_not_2xx_is_a_failure_that_is_told(anna: Player, post: Post, answer: int | Fault) -> None:
+    path, _ = await webhook(anna)
+    await anna.sent("POST", f"{path}/test")
+    post.server.answers = [answer]
+    await post.carry()
+    [delivery] = await deliveries(anna, path)
+    assert (delivery["state"], delivery["attempts"]) == ("waiting", 1)
+    if isinstance(answer, int):
+        assert (delivery["response_status"], delivery["fault"]) == (answer, "refused")
+    else:
+        assert (delivery["response_status"], delivery["fault"]) == (None, answer)
+    assert (await anna.sent("GET", path))["failing_since"] is not None
+    await post.carry(minutes=1)
+    assert (await anna.sent("GET", path))["failing_since"] is None
+
+
+async def test_the_answer_410_switches_off(anna: Player, post: Post) -> None:
+    path, _ = await webhook(anna)
+    await anna.sent("POST", f"{path}/test")
+    post.server.answers = [410]
+    await post.carry()
+    found = await anna.sent("GET", path)
+    assert (found["is_active"], found["disabled_by"]) == (False, "gone")
+    await post.carry(days=2)
+    assert len(post.server.received) == 1
+
+
+async def test_a_webhook_that_fails_for_days_is_switched_off_and_says_so(anna: Player, post: Post) -> None:
+    path, _ = await webhook(anna)
+    post.server.answers = [500] * 100
+    await anna.sent("POST", f"{path}/test")
+    await post.carry()
+    assert (await anna.sent("GET", path))["is_active"]
+    await post.carry(seconds=FAILING_S)
+    found = await anna.sent("GET", path)
+    assert (found["is_active"], found["disabled_by"]) == (False, "failing")
+    on = await anna.sent("PATCH", path, {"is_active": True})
+    assert (on["is_active"], on["failing_since"]) == (True, None)
+
+
+async def test_the_game_waits_for_an_event_that_fails_but_not_for_ever(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    await webhook(anna)
+    await dealt_game(world, anna, boris)
+    post.server.answers = [500] * OVERTAKEN_AFTER
+    for _ in range(OVERTAKEN_AFTER):
+        await post.carry(minutes=6)
+    versions = [event["version"] for event in told(post.server.taken())]
+    assert versions[:OVERTAKEN_AFTER] == [1] * OVERTAKEN_AFTER
+    await post.carry(minutes=6)
+    rest = [event["version"] for event in told(post.server.taken())]
+    assert rest == list(range(2, len(rest) + 2))
+    await post.carry(minutes=31)
+    assert [event["version"] for event in told(post.server.taken())] == [1]
+
+
+async def test_whoever_takes_over_announces_nothing_twice(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    await webhook(anna)
+    game_id = await dealt_game(world, anna, boris)
+    await post.announcer.step()
+    post.log.saved = (0, 0)  # whatever was saved is lost
+    await play(world, game_id, [anna, boris], Random(4), moves=4)
+    post.announcer = Announcer(post.log, post.hand_outs)
+    await post.carry()
+    assert told(post.server.taken()) == await events(anna, game_id)
+
+
+async def test_while_nobody_listens_nothing_is_read_and_who_begins_to_misses_nothing(
+    world: World, post: Post, anna: Player, boris: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    assert await post.announcer.step() == 0
+    post.later += _A_SECOND
+    await webhook(anna)
+    player, _ = await in_turn(game_id, anna, boris)
+    before = len(await events(anna, game_id))
+    await player.answer(game_id)
+    await post.carry()
+    assert told(post.server.taken()) == (await events(anna, game_id))[before:]
+
+
+async def _is(value: bool) -> bool:
+    return value
