@@ -1,24 +1,22 @@
 """The command `shanghai`; each command imports what it runs only when it runs."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
+
+from infra.ending import errors_as_lines, fail, stoppable
+from infra.operating import backup, recover
 
 if TYPE_CHECKING:
     from domain.commands import Level
     from services.identity import Scope
 
 SCOPES = ("play", "watch", "bot", "operate")
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.group()
@@ -35,7 +33,7 @@ def up(host: str, port: int, data: Path) -> None:
     from infra.embedded.kept import watch
     from infra.embedded.stack import running_stack
 
-    with _stoppable(), _errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
+    with stoppable(), errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
         click.echo(f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}")
         click.echo("".join(f"metrics {url} ({name})\n" for name, url in stack.metrics.items()) + "stop  Ctrl-C")
         watch(stack.processes.values(), say=click.echo, until=lambda: False)
@@ -51,8 +49,8 @@ def demo(ruleset: str, players: int) -> None:
     from infra.embedded.stack import running_stack
 
     with (
-        _stoppable(),
-        _errors_as_lines(),
+        stoppable(),
+        errors_as_lines(),
         tempfile.TemporaryDirectory(prefix="shanghai-demo-") as folder,
         running_stack(Path(folder), port=free_port()) as stack,
     ):
@@ -67,12 +65,12 @@ def migrate() -> None:
     from infra import migrations
     from infra.settings import read_database_url
 
-    with _errors_as_lines():
+    with errors_as_lines():
         url = read_database_url()
         try:
             applied = asyncio.run(migrations.migrate(url))
         except (OSError, migrations.MigrationChanged) as error:
-            _fail(f"cannot migrate: {error}", 1)
+            fail(f"cannot migrate: {error}", 1)
     click.echo(f"applied {', '.join(applied)}" if applied else "nothing to apply")
 
 
@@ -125,12 +123,12 @@ def archive(month: str, folder: Path) -> None:
     from infra.postgres.archive import ArchiveRefused, archive
     from infra.settings import read_database_url
 
-    with _errors_as_lines():
+    with errors_as_lines():
         url = read_database_url(of="operator")
     try:
         click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
     except ArchiveRefused as refused:
-        _fail(str(refused), 1)
+        fail(str(refused), 1)
 
 
 @main.command()
@@ -145,12 +143,12 @@ def restore(archive: Path) -> None:
     from infra.postgres.archive import ArchiveRefused, restore
     from infra.settings import read_database_url
 
-    with _errors_as_lines():
+    with errors_as_lines():
         url = read_database_url(of="operator")
     try:
         manifest = asyncio.run(restore(url, archive))
     except ArchiveRefused as refused:
-        _fail(str(refused), 1)
+        fail(str(refused), 1)
     click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
 
 
@@ -166,12 +164,12 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
-    with _errors_as_lines():
+    with errors_as_lines():
         url = f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}" if data else read_database_url()
     try:
         click.echo(asyncio.run(new_player(url, name, scopes)).token)
     except Unavailable as error:
-        _fail(f"cannot reach the database: {error}", 1)
+        fail(f"cannot reach the database: {error}", 1)
 
 
 @main.command()
@@ -202,11 +200,11 @@ def simulate(ruleset: str, overrides: Path | None, players: int, games: int, lev
     """Lets bots play whole games in memory, without a server, and tells how they went."""
     from infra.simulate import CannotSimulate, rules_for, run
 
-    with _stoppable():
+    with stoppable():
         try:
             run(rules_for(ruleset, overrides, players), players, games, level, seed)
         except CannotSimulate as error:
-            _fail(str(error), 2)
+            fail(str(error), 2)
 
 
 @main.command()
@@ -222,7 +220,7 @@ def verify(export: BinaryIO) -> None:
     try:
         report, text = verify(export.read())
     except NoExport as error:
-        _fail(f"{export.name} is no export of a game: {error}", 2)
+        fail(f"{export.name} is no export of a game: {error}", 2)
     click.echo(text)
     sys.exit(1 if report.findings else 0)
 
@@ -234,12 +232,12 @@ def _repair_log() -> None:
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
-    with _errors_as_lines():
+    with errors_as_lines():
         url = read_database_url()
         try:
             repaired = asyncio.run(repair(url))
         except (StillInUse, Unavailable) as error:
-            _fail(f"cannot repair: {error}", 1)
+            fail(f"cannot repair: {error}", 1)
     click.echo("nothing to repair" if repaired is None else f"repaired: {repaired} events are in order again")
 
 
@@ -247,41 +245,8 @@ def _become(module: str, *arguments: str) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Ends the block at the first Ctrl-C, TERM or HUP as a success; further ones do not disturb the stop."""
-
-    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in STOP_SIGNALS:
-        signal.signal(number, stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("stopped")
-
-
-@contextmanager
-def _errors_as_lines() -> Iterator[None]:
-    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest."""
-    from infra.embedded import CannotRun
-    from infra.settings import SettingRefused
-
-    try:
-        yield
-    except SettingRefused as error:
-        _fail(str(error), 2)
-    except CannotRun as error:
-        _fail(str(error), 1)
-
-
-def _fail(text: str, code: int) -> NoReturn:
-    click.echo(f"shanghai: {text}", err=True)
-    sys.exit(code)
-
+for _command in (backup, recover):
+    main.add_command(_command)
 
 if __name__ == "__main__":
     main(prog_name="shanghai")

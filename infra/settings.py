@@ -59,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 NO_FIELDS = {
     "redis_url": "Redis of everything whose own address is not set, redis:// or unix:///path",
+    "backup_database_url": "the same cluster as `shanghai backup` logs in; default SHANGHAI_DATABASE_URL",
     "operator_database_url": "the same database as an operator's commands log in; default SHANGHAI_DATABASE_URL",
 }
 """Variables without a field of their own, with what they mean."""
@@ -97,7 +98,7 @@ def settings_or_exit() -> Settings:
 def read_database_url(environ: Mapping[str, str] | None = None, *, of: str = "") -> str:
     """Reads SHANGHAI_DATABASE_URL alone: all that a migration needs.
 
-    of: `operator` reads SHANGHAI_OPERATOR_DATABASE_URL where it is set.
+    of: `operator` reads SHANGHAI_OPERATOR_DATABASE_URL where it is set, `backup` SHANGHAI_BACKUP_DATABASE_URL.
     """
     given = _given(environ)
     url = given.get(f"{of}_database_url") or given.get("database_url")

@@ -89,8 +89,8 @@ async def test_nothing_is_repaired_while_somebody_writes(
 
 def copy(source: str, target: str) -> None:
     """Dumps one database and restores it into another, as an operator would."""
-    dump = [str(postgres_folder() / "pg_dump"), "--format=plain", source]
-    restore = [str(postgres_folder() / "psql"), "--quiet", "--set=ON_ERROR_STOP=1", target]
+    dump = [str(postgres_folder() / "pg_dump"), "--format=custom", source]
+    restore = [str(postgres_folder() / "pg_restore"), "--single-transaction", f"--dbname={target}"]
     dumped = subprocess.run(dump, check=True, capture_output=True).stdout
     subprocess.run(restore, check=True, input=dumped, stdout=subprocess.DEVNULL)
 

@@ -1,0 +1,48 @@
+"""How a command of `shanghai` ends: stopped by a signal, or with one line that an operator understands."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Ends the block at the first Ctrl-C, TERM or HUP as a success; further ones do not disturb the stop."""
+
+    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("stopped")
+
+
+@contextmanager
+def errors_as_lines() -> Iterator[None]:
+    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest."""
+    from infra.embedded import CannotRun
+    from infra.settings import SettingRefused
+
+    try:
+        yield
+    except SettingRefused as error:
+        fail(str(error), 2)
+    except CannotRun as error:
+        fail(str(error), 1)
+
+
+def fail(text: str, code: int) -> NoReturn:
+    click.echo(f"shanghai: {text}", err=True)
+    sys.exit(code)
