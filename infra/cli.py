@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
 
+from infra.cli_operating import admin, doctor
 from infra.ending import errors_as_lines, fail, stoppable
 from infra.operating import backup, recover
 
@@ -22,6 +23,10 @@ SCOPES = ("play", "watch", "bot", "operate")
 @click.group()
 def main() -> None:
     """Runs the Shanghai server."""
+
+
+main.add_command(admin)
+main.add_command(doctor)
 
 
 @main.command()

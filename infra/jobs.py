@@ -131,7 +131,7 @@ class RedisJobs:
 
     def __init__(self, broker_url: str, task: Task = TEND) -> None:
         self._queue = task.queue
-        self._url = _redis_url(broker_url)
+        self._url = redis_url(broker_url)
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
         self._message = _message_writer(task, f"{os.getpid()}@shanghai")
@@ -199,7 +199,24 @@ def _message_writer(task: Task, origin: str) -> Callable[[str], str]:
     return write
 
 
-def _redis_url(broker_url: str) -> str:
+async def ping_broker(broker_url: str) -> None:
+    """Connects to any broker that Celery knows, and leaves. Errors: Unavailable."""
+    app = celery_client(broker_url)
+
+    def connect() -> None:
+        with app.connection_for_write() as connection:
+            try:
+                connection.ensure_connection(max_retries=1, timeout=_CONNECT_S)
+            except (OperationalError, *connection.connection_errors) as error:
+                raise Unavailable(str(error)) from error
+
+    try:
+        await asyncio.to_thread(connect)
+    finally:
+        app.close()
+
+
+def redis_url(broker_url: str) -> str:
     """Spells Celery's unix socket as redis-py does."""
     parts = urlsplit(broker_url)
     if parts.scheme != "redis+socket":

@@ -126,6 +126,21 @@ def numbers_folder() -> str:
     return os.environ.get(_NUMBERS, "")
 
 
+def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Names the variables that begin as settings do and that nothing reads."""
+    known = {_variable(name) for name in (*Settings.__struct_fields__, *NO_FIELDS)}
+    environ = os.environ if environ is None else environ
+    return sorted(
+        name
+        for name in environ
+        if name.startswith(_PREFIX)
+        and name not in known
+        and not (
+            name.removesuffix(_FILE) in known and is_secret(name.removeprefix(_PREFIX).removesuffix(_FILE).lower())
+        )
+    )
+
+
 def is_secret(name: str) -> bool:
     """Tells whether a setting may hold a secret, a password in a URL included: it may be given by a file."""
     return name.endswith(("_url", "_key", "_password", "_secret"))

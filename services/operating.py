@@ -171,7 +171,7 @@ def render_log(hot: Hot, upto: int, after: int, limit: int, names: Names) -> tup
 
 
 async def end_game(
-    tables: Tables, desk: OperatorDesk, operator: str, game_id: str, reason: str, request: KeyedRequest
+    tables: Tables, desk: OperatorDesk, operator: str, game_id: str, reason: str, request: KeyedRequest | None
 ) -> Outcome:
     """Ends a game that waits or is played; nobody wins it."""
     deed = Deed("end_game", operator, game_id, reason=reason, request=request)
@@ -189,17 +189,18 @@ async def unstick_game(
     desk: OperatorDesk,
     operator: str,
     game_id: str,
-    request: KeyedRequest,
-    secrets: Secrets,
+    request: KeyedRequest | None,
+    secrets: Secrets | None,
     now: Callable[[], Awaitable[datetime]],
 ) -> Outcome:
     """Writes a game's work anew, so that relay and clock hand it out again, and does here what is due.
 
-    It helps where workers, relay or broker are of no use, and where the work row was lost. Errors: those of Tables.
+    It helps where workers, relay or broker are of no use, and where the work row was lost. secrets: None where the one
+    who asks has no key; then nothing is done here. Errors: those of Tables.
     """
     deed = Deed("unstick_game", operator, game_id, request=request)
     outcome = await _do(tables, desk, deed, NoteOperator("unstuck"))
-    if not outcome.replayed:
+    if not outcome.replayed and secrets is not None:
         await tend(tables, secrets, game_id, now=now)
     return outcome
 

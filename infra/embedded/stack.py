@@ -12,6 +12,7 @@ from infra.embedded.data_folder import locked, secret_key, socket_folder, tell_s
 from infra.embedded.kept import Kept, Say, Start, keep, watch
 from infra.embedded.ports import base_url, check_port, free_port, reached_at
 from infra.embedded.postgres import start_postgres
+from infra.embedded.reaching import engine_variables
 from infra.embedded.running import Running, StartFailed, start, wait_until
 from infra.embedded.valkey import start_redis
 from infra.settings import environment, read_settings
@@ -82,14 +83,9 @@ def running_stack(
 
 def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     """Is this process's own environment with the embedded engines in it. Errors: SettingRefused."""
-    redis = f"unix://{run}/redis.sock"
     variables = environment(
         {
-            "SHANGHAI_DATABASE_URL": f"postgresql://postgres@/postgres?host={run}",
-            "SHANGHAI_PROJECTOR_DATABASE_URL": f"postgresql://postgres@/postgres?host={run}",
-            "SHANGHAI_BUS_URL": redis,
-            "SHANGHAI_BROKER_URL": redis,
-            "SHANGHAI_LIMITS_URL": redis,
+            **engine_variables(run),
             "SHANGHAI_HOST": host,
             "SHANGHAI_PORT": str(port),
             "PYTHONUNBUFFERED": "1",  # a log is read while its process runs

@@ -29,6 +29,7 @@ FILES = [
     "0008_operators.sql",
     "0009_ratings.sql",
     "0010_webhooks.sql",
+    "0011_schema_book.sql",
 ]
 
 _numbers = itertools.count(1)

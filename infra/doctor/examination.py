@@ -1,0 +1,65 @@
+"""One examination: everything that can be looked at, in order; what is out of reach is told once."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+
+from infra.doctor import bus, database, machine, running
+from infra.doctor.finding import Finding, bad
+from infra.postgres.database import LOST_AT_FIRST
+from infra.settings import Settings
+from services.ports import Unavailable
+
+
+async def examine(settings: Settings, data: Path | None = None, api: str | None = None) -> AsyncIterator[Finding]:
+    """Looks at an installation and changes nothing.
+
+    data: the folder of a running `shanghai up`, where it is one. api: the address of an API process to ask too.
+    """
+    yield machine.look_at_python()
+    yield machine.look_at_variables()
+    if data is not None:
+        yield machine.look_at_room("data folder's disk", data)
+        for finding in machine.look_at_rights(data):
+            yield finding
+    async for finding in _database(settings, is_embedded=data is not None):
+        yield finding
+    for finding in await bus.look_at_engines(settings):
+        yield finding
+    yield await running.look_at_processes(settings)
+    if api is not None:
+        yield await running.look_at_api(api)
+
+
+async def _database(settings: Settings, *, is_embedded: bool) -> AsyncIterator[Finding]:
+    try:
+        session = await database.open_session(settings.database_url)
+    except (*LOST_AT_FIRST, asyncpg.PostgresError, OSError) as error:
+        yield bad("postgres", f"cannot be reached: {_words(error)}", "start it, or mend SHANGHAI_DATABASE_URL")
+        return
+    try:
+        for finding in await database.look_at_server(session):
+            yield finding
+        for finding in await database.look_at_logins(session, is_embedded=is_embedded):
+            yield finding
+        schema = await database.look_at_schema(session)
+        yield schema
+        yield await database.look_at_disk(session)
+        if schema.level == "bad":
+            return
+        await session.execute("SET ROLE shanghai_app")
+        for finding in await database.look_at_log(session):
+            yield finding
+        yield await database.look_at_key(session, settings.secret_key)
+        for finding in await running.look_at_play(settings):
+            yield finding
+    except (asyncpg.PostgresError, Unavailable) as error:
+        todo = "grant it shanghai_app" if isinstance(error, asyncpg.InsufficientPrivilegeError) else "look at its log"
+        yield bad("database", f"refuses: {_words(error)}", todo)
+    finally:
+        await session.close()
+
+
+def _words(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

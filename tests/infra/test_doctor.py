@@ -1,0 +1,353 @@
+"""`shanghai doctor`: each thing is broken in turn, on real engines, and has its line."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+from redis import Redis
+
+from infra.cli import main
+from infra.doctor import bus, database, machine, running
+from infra.doctor.examination import examine
+from infra.doctor.finding import Finding, exit_code, ok
+from infra.embedded.engines import Engines
+from infra.embedded.ports import free_port
+from infra.presence import PROCESSES, reporting
+from infra.settings import Settings
+from infra.wiring import open_services
+from tests.appends import append, new_game
+from tests.contract.test_desk_games import start
+from tests.contract.test_lobby import new_player, next_game, project
+from tests.engines import new_database, run, settings_of
+
+LOGIN = "doctors_patient"
+
+
+@pytest.fixture(scope="module")
+def settings(engines: Engines) -> Iterator[Settings]:
+    """An installation whose processes log in with nothing but the application's rights."""
+    owned = settings_of(engines, new_database(engines))
+    run(execute(owned.database_url, f"CREATE ROLE {LOGIN} LOGIN IN ROLE shanghai_app"))
+    yield replace(owned, database_url=urlsplit(owned.database_url)._replace(netloc=f"{LOGIN}@").geturl())
+    run(execute(owned.database_url, f"DROP ROLE {LOGIN}"))
+
+
+@pytest.fixture
+async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(owners(settings))
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_LOOKS", 1)
+
+
+def owners(settings: Settings) -> str:
+    return urlsplit(settings.database_url)._replace(netloc="postgres@").geturl()
+
+
+async def execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    await connection.execute(statement)
+    await connection.close()
+
+
+async def look(settings: Settings, data: Path | None = None, api: str | None = None) -> dict[str, Finding]:
+    """Examines, and gives the findings by what was looked at."""
+    found = [finding async for finding in examine(settings, data, api)]
+    assert len({finding.what for finding in found}) == len(found)
+    assert all(finding.todo for finding in found if finding.level != "ok")
+    return {finding.what: finding for finding in found}
+
+
+@asynccontextmanager
+async def all_alive(settings: Settings) -> AsyncIterator[None]:
+    async with AsyncExitStack() as exits:
+        beats = [await exits.enter_async_context(reporting(settings.limits_url, process)) for process in PROCESSES]
+
+        async def go_on() -> None:
+            while True:
+                for beat in beats:
+                    beat()
+                await asyncio.sleep(0.05)
+
+        beating = asyncio.create_task(go_on())
+        yield
+        beating.cancel()
+
+
+async def test_a_sound_installation_is_well_but_for_the_tests_own_engines(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_LOOKS", 100)
+    async with all_alive(settings):
+        found = await look(settings)
+    wrong = {what: finding for what, finding in found.items() if finding.level != "ok"}
+    assert wrong.keys() == {"durability"}  # no test pulls the machine's plug
+    assert (found["durability"].level, found["durability"].found) == ("bad", "off: fsync")
+    assert len(found) >= 20
+
+
+async def test_an_unreachable_postgres_is_told_once(settings: Settings) -> None:
+    found = await look(replace(settings, database_url=f"postgresql://anna@127.0.0.1:{free_port()}/shanghai"))
+    assert found["postgres"].level == "bad"
+    assert "cannot be reached" in found["postgres"].found
+    assert not {"schema", "relay", "games"} & found.keys()
+    assert found["redis"].level == "ok"
+
+
+async def test_a_login_without_the_applications_role_is_told(settings: Settings, owner: asyncpg.Connection) -> None:
+    await owner.execute("CREATE ROLE stranger LOGIN; GRANT SELECT ON schema_migration TO stranger")
+    try:
+        found = await look(
+            replace(settings, database_url=urlsplit(settings.database_url)._replace(netloc="stranger@").geturl())
+        )
+    finally:
+        await owner.execute("DROP OWNED BY stranger; DROP ROLE stranger")
+    assert "permission denied" in found["database"].found
+    assert "shanghai_app" in found["database"].todo
+
+
+async def test_a_superuser_should_not_log_in_but_where_nobody_else_reaches_it(settings: Settings) -> None:
+    mighty = replace(settings, database_url=owners(settings))
+    assert (await look(mighty))["login"].level == "bad"
+    session = await database.open_session(mighty.database_url)
+    assert (await database.look_at_logins(session, is_embedded=True))[0].level == "ok"
+    await session.close()
+
+
+async def test_versions_that_are_too_old_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "OLDEST_POSTGRES", 990_000)
+    monkeypatch.setattr(bus, "OLDEST_REDIS", 99)
+    found = await look(settings)
+    assert (found["postgres"].level, found["redis"].level) == ("bad", "bad")
+    assert machine.look_at_python((3, 10, 9)).level == "bad"
+    assert machine.look_at_python().level == "ok"
+
+
+COLUMNS = "(game_id, version, type, schema, actor, ordinal, command_id, payload)"
+LONG_AGO = "00000000-0000-7000-8000-000000000001"
+BROKEN = [
+    ("GRANT UPDATE ON event TO shanghai_app", "REVOKE UPDATE ON event FROM shanghai_app", "roles", "bad"),
+    ("REVOKE INSERT ON event FROM shanghai_app", "GRANT INSERT ON event TO shanghai_app", "roles", "bad"),
+    ("GRANT SELECT ON token TO shanghai_projector", "REVOKE SELECT ON token FROM shanghai_projector", "roles", "bad"),
+    ("ALTER ROLE shanghai_operator CREATEDB", "ALTER ROLE shanghai_operator NOCREATEDB", "roles", "bad"),
+    (f"ALTER ROLE {LOGIN} CREATEROLE", f"ALTER ROLE {LOGIN} NOCREATEROLE", "login", "warn"),
+    (
+        f"ALTER ROLE {LOGIN} SET synchronous_commit = off",
+        f"ALTER ROLE {LOGIN} RESET synchronous_commit",
+        "durability",
+        "bad",
+    ),
+    (
+        "UPDATE schema_migration SET name = '0x' || name WHERE name LIKE '0008%'",
+        "UPDATE schema_migration SET name = substr(name, 3) WHERE name LIKE '0x%'",
+        "schema",
+        "bad",
+    ),
+    (
+        "UPDATE schema_migration SET sha256 = 'x' || sha256 WHERE name LIKE '0008%'",
+        "UPDATE schema_migration SET sha256 = substr(sha256, 2) WHERE name LIKE '0008%'",
+        "schema",
+        "bad",
+    ),
+    (
+        "INSERT INTO schema_migration (name, sha256) VALUES ('9999_later.sql', '')",
+        "DELETE FROM schema_migration WHERE name = '9999_later.sql'",
+        "schema",
+        "warn",
+    ),
+    (
+        "REVOKE SELECT ON schema_migration FROM shanghai_app",
+        "GRANT SELECT ON schema_migration TO shanghai_app",
+        "schema",
+        "bad",
+    ),
+    (
+        f"INSERT INTO event_default {COLUMNS} VALUES ('{LONG_AGO}', 1, 1, 1, 1, 0, gen_random_uuid(), '')",
+        "DELETE FROM event_default",
+        "event_default",
+        "bad",
+    ),
+]
+
+
+@pytest.mark.parametrize(("breaking", "mending", "what", "level"), BROKEN, ids=[each[0][:40] for each in BROKEN])
+async def test_what_is_broken_in_the_database_has_its_line(
+    settings: Settings, owner: asyncpg.Connection, breaking: str, mending: str, what: str, level: str
+) -> None:
+    was = (await look(settings))[what]
+    await owner.execute(breaking)
+    try:
+        found = (await look(settings))[what]
+    finally:
+        await owner.execute(mending)
+    assert found.level == level
+    assert found != was
+    assert (await look(settings))[what] == was
+
+
+async def test_a_month_without_its_partition_is_told(settings: Settings, owner: asyncpg.Connection) -> None:
+    [last] = await owner.fetchrow("SELECT max(relname) FROM pg_class WHERE relname ~ '^event_20[0-9_]+$'")
+    await owner.execute(f"DROP TABLE {last}")
+    found = (await look(settings))["partitions"]
+    await owner.execute("SELECT make_event_partitions(2)")
+    assert (found.level, found.found) == ("warn", f"none for {last.removeprefix('event_')}")
+
+
+async def test_connections_that_run_out_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "CROWDED", 0.0)
+    assert (await look(settings))["connections"].level == "warn"
+
+
+async def test_a_transaction_that_writes_for_long_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "WRITES_LONG_S", 0.0)
+    writer = await asyncpg.connect(settings.database_url, server_settings={"application_name": "somebody's script"})
+    async with writer.transaction():
+        await writer.execute("SELECT pg_current_xact_id()")
+        found = (await look(settings))["transactions"]
+    await writer.close()
+    assert found.level == "warn"
+    assert found.found.startswith("somebody's script (pid ")
+
+
+async def test_another_secret_key_than_the_seeds_were_kept_with_is_told(settings: Settings) -> None:
+    async with open_services(settings) as services:
+        await services.secrets.keep(new_game(), bytes(32))
+    assert (await look(settings))["secret key"].level == "ok"
+    found = (await look(replace(settings, secret_key=b"\xff" * 32)))["secret key"]
+    assert found.level == "bad"
+    assert "ff" * 8 not in found.line()
+
+
+async def test_a_relay_that_is_behind_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "ALERT_S", 0.0)
+    async with open_services(settings) as services:
+        await services.log.append(append(new_game()))
+    assert (await look(settings))["relay"].level == "bad"
+
+
+async def test_games_that_stand_still_are_named(settings: Settings) -> None:
+    async with open_services(settings) as services:
+        game = await start(services.log, next_game(), new_player(), overdue_s=60)
+    await project(replace(settings, database_url=owners(settings)))
+    found = (await look(settings))["games"]
+    assert found.level == "warn"
+    assert game in found.found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "back", "what", "level"),
+    [
+        ("maxmemory-policy", "allkeys-lru", "noeviction", "redis evictions", "bad"),
+        ("appendonly", "no", "yes", "redis file", "warn"),
+        ("maxmemory", "1", "0", "redis memory", "bad"),
+        ("maxmemory", "{used}", "0", "redis memory", "warn"),
+    ],
+)
+async def test_what_is_wrong_with_redis_has_its_line(
+    settings: Settings, name: str, value: str, back: str, what: str, level: str
+) -> None:
+    with Redis.from_url(settings.bus_url) as redis:
+        redis.config_set("maxmemory-policy", "noeviction")
+        used = redis.info("memory")["used_memory"]
+        redis.config_set(name, value.format(used=int(used * 1.1)))
+        try:
+            found = (await look(settings))[what]
+        finally:
+            redis.config_set(name, back)
+    assert found.level == level
+
+
+async def test_an_unreachable_redis_and_broker_are_told_each(settings: Settings) -> None:
+    nowhere = f"127.0.0.1:{free_port()}"
+    found = await look(replace(settings, bus_url=f"redis://{nowhere}", broker_url=f"amqp://{nowhere}//"))
+    assert (found["bus"].level, found["broker"].level, found["limits"].level) == ("bad", "bad", "ok")
+    assert "SHANGHAI_BUS_URL" in found["bus"].todo
+
+
+async def test_processes_that_give_no_sign_of_life_are_named(settings: Settings) -> None:
+    found = (await look(settings))["processes"]
+    assert found.level == "bad"
+    assert "relay" in found.found
+
+
+async def test_an_api_that_does_not_answer_is_told(settings: Settings) -> None:
+    assert (await look(settings, api=f"http://127.0.0.1:{free_port()}"))["api"].level == "bad"
+
+
+def test_a_clock_that_goes_wrong_is_told() -> None:
+    assert [machine.look_at_clock("redis", skew).level for skew in (0.2, -2.0, 31.0)] == ["ok", "warn", "bad"]
+    assert "behind" in machine.look_at_clock("redis", -2.0).found
+
+
+async def test_the_clock_of_another_machine_is_compared_with_ours(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 60)
+    found = await look(settings)
+    assert (found["clock of postgres"].level, found["clock of redis"].level) == ("bad", "bad")
+
+
+def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine.look_at_room("disk", tmp_path / "gone").level == "warn"
+    monkeypatch.setattr(machine, "LITTLE_ROOM", 1 << 62)
+    assert machine.look_at_room("disk", tmp_path).level == "warn"
+    monkeypatch.setattr(machine, "NO_ROOM", 1 << 62)
+    assert machine.look_at_room("disk", tmp_path).level == "bad"
+
+
+def test_a_data_folder_that_others_may_read_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o711)  # where Postgres runs as another user it passes through
+    (tmp_path / "secret.key").touch(mode=0o600)
+    assert [finding.level for finding in machine.look_at_rights(tmp_path)] == ["ok"]
+    (tmp_path / "secret.key").chmod(0o640)
+    [found] = machine.look_at_rights(tmp_path)
+    assert (found.level, found.todo) == ("bad", f"chmod go-rwx {tmp_path / 'secret.key'}")
+
+
+def test_a_misspelled_variable_is_told() -> None:
+    known = {"SHANGHAI_PORT": "1", "SHANGHAI_SECRET_KEY_FILE": "x", "SHANGHAI_REDIS_URL": "x", "HOME": "x"}
+    assert machine.look_at_variables(known).level == "ok"
+    found = machine.look_at_variables({**known, "SHANGHAI_PROT": "1", "SHANGHAI_PORT_FILE": "1"})
+    assert (found.level, found.found) == ("warn", "nothing reads SHANGHAI_PORT_FILE, SHANGHAI_PROT")
+
+
+def test_the_worst_finding_is_the_exit_code() -> None:
+    warning, failure = Finding("warn", "a", "b", "c"), Finding("bad", "a", "b", "c")
+    assert [exit_code(found) for found in ([], [ok("a", "b")], [warning, ok("a", "b")], [failure, warning])] == [
+        0, 0, 1, 2,
+    ]  # fmt: skip
+
+
+def test_the_command_prints_a_line_for_each_or_json(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("database_url", "bus_url", "broker_url", "limits_url"):
+        monkeypatch.setenv(f"SHANGHAI_{name.upper()}", getattr(settings, name))
+    monkeypatch.setenv("SHANGHAI_SECRET_KEY", settings.secret_key.hex())
+    told = CliRunner().invoke(main, ["doctor"])
+    assert told.exit_code == 2
+    assert f"ok    python                {'.'.join(map(str, sys.version_info[:3]))}" in told.stdout
+    as_json = CliRunner().invoke(main, ["doctor", "--json"])
+    lines = [json.loads(line) for line in as_json.stdout.splitlines()]
+    assert {line["what"] for line in lines} >= {"postgres", "redis", "processes"}
+    monkeypatch.setenv("SHANGHAI_PORT", "many")
+    refused = CliRunner().invoke(main, ["doctor", "--json"])
+    assert refused.exit_code == 2
+    assert json.loads(refused.stdout)["found"].startswith("SHANGHAI_PORT: ")
+
+
+def test_nothing_runs_on_a_folder_that_holds_no_server(tmp_path: Path) -> None:
+    refused = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
+    assert (refused.exit_code, refused.stderr) == (1, f"shanghai: no `shanghai up` runs on {tmp_path}\n")
