@@ -21,7 +21,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report openapi openapi-examples settings clients test-clients test-web lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -80,6 +80,14 @@ openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 openapi-examples: $(VENV)/developing  ## records api/examples.json where answers have got another shape, and writes the documents
 	-$(PY) -m pytest -q --record-examples tests/api
 	$(PY) -m infra.cli openapi
+
+dashboard: $(VENV)/installed  ## writes infra/deploy/observability/dashboard.json from the code
+	$(PY) -m infra.watching.dashboard > infra/deploy/observability/dashboard.json
+
+test-alerts:  ## has each alert fire once; needs promtool, of Debian's package prometheus
+	@command -v promtool >/dev/null || { echo "make test-alerts needs promtool: apt install prometheus"; exit 1; }
+	promtool check rules infra/deploy/observability/alerts.yaml
+	promtool test rules tests/observability/alerts.yaml
 
 settings: $(VENV)/installed  ## writes infra/SETTINGS.md from the code
 	$(PY) -m infra.cli settings > infra/SETTINGS.md

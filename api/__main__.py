@@ -2,13 +2,14 @@
 
 import asyncio
 import gc
-import logging
 import sys
 
 import uvloop
 
+from api.access import facts
 from api.app import run
 from infra.settings import settings_or_exit
+from infra.watching.logs import configure_logs
 from infra.watching.port import PortRefused
 
 # Objects made before cycles are looked for: an event that goes to a thousand streams makes thousands, none in a cycle.
@@ -18,9 +19,7 @@ COLLECTED_AFTER = (20_000, 20, 50)
 def main() -> None:
     """Runs the process until a signal comes; a setting that cannot be used is one line."""
     settings = settings_or_exit()
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
-    )
+    configure_logs(settings, "api", facts)
     gc.freeze()  # what is loaded by now stays
     gc.set_threshold(*COLLECTED_AFTER)
     try:

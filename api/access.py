@@ -32,6 +32,7 @@ class Request(Struct, frozen=True, gc=False):
     ended_s: float
     problem: str | None
     game_id: str | None
+    move_id: str | None
     player_id: str | None
 
 
@@ -86,6 +87,7 @@ def _request(scope: Any, status: int, answered_s: float, ended_s: float) -> Requ
         ended_s=ended_s,
         problem=scope.get("problem"),
         game_id=_game_id(scope),
+        move_id=scope.get("move_id"),
         player_id=_player_id(scope),
     )
 

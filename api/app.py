@@ -10,13 +10,14 @@ from typing import Any
 from api.access import watched
 from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
-from api.numbers import note, readings_of
+from api.numbers import noting, readings_of
 from api.routes import application
 from api.server import Server
 from api.streams import Streams
 from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
 from infra.watching.counted import CountedTables
+from infra.watching.lines import RequestLines
 from infra.watching.numbers import numbers_page, reading
 from infra.watching.process import watched_api
 from infra.wiring import Services, open_services
@@ -36,8 +37,8 @@ async def run(settings: Settings) -> None:
         opened_house(services, settings) as house,
         watched_api(settings, services.relay_lag),
     ):
-        app = watched(allowing(application(house), settings.cors_origins), note)
-        with reading(*readings_of(house, services)):
+        app = watched(allowing(application(house), settings.cors_origins), noting(RequestLines(settings)))
+        with reading(*readings_of(house, services.lane_depth)):
             await Server(app, settings.host, settings.port, house.streams.drain).serve()
 
 

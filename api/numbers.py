@@ -1,19 +1,52 @@
-"""What an API process tells the operator in numbers."""
+"""What an API process tells the operator: numbers, and a line for each request."""
+
+from collections.abc import Callable
 
 from api.access import Request
 from api.house import House
+from infra.watching.lines import RequestLine, RequestLines
 from infra.watching.numbers import PROBLEMS, REQUESTS, Reading
-from infra.wiring import Services
+
+PROBES = frozenset({"isAlive", "isReady", "getMetrics"})
+"""Operations that are asked every few seconds, by machines."""
 
 
-def note(request: Request) -> None:
-    """Counts a request that was answered."""
-    REQUESTS.labels(request.operation or "none", f"{request.status // 100}xx").observe(request.answered_s)
-    if request.problem is not None:
-        PROBLEMS.labels(request.problem).inc()
+def noting(lines: RequestLines | None = None) -> Callable[[Request], None]:
+    """Gives what counts each request that was answered, and writes its line."""
+
+    def note(request: Request) -> None:
+        REQUESTS.labels(request.operation or "none", f"{request.status // 100}xx").observe(request.answered_s)
+        if request.problem is not None:
+            PROBLEMS.labels(request.problem).inc()
+        if lines is not None and lines.is_wanted(request.status, is_probe=request.operation in PROBES):
+            lines.write(_line(request))
+
+    return note
 
 
-def readings_of(house: House, services: Services) -> tuple[Reading, ...]:
+def _line(request: Request) -> RequestLine:
+    ms, whole_ms = round(request.answered_s * 1000, 2), round(request.ended_s * 1000, 2)
+    return RequestLine(
+        timestamp="",
+        level="error" if request.status >= 500 else "info",
+        process="api",
+        pid=0,
+        event="request",
+        request_id=request.request_id,
+        method=request.method,
+        operation=request.operation,
+        route=request.route,
+        status=request.status,
+        ms=ms,
+        whole_ms=whole_ms if whole_ms > ms + 1 else None,
+        problem=request.problem,
+        game_id=request.game_id,
+        move_id=request.move_id,
+        player_id=request.player_id,
+    )
+
+
+def readings_of(house: House, lane_depth: Callable[[], int]) -> tuple[Reading, ...]:
     """Is what can be read of a house at any time."""
     tables, streams = house.tables, house.streams
     return (
@@ -25,7 +58,7 @@ def readings_of(house: House, services: Services) -> tuple[Reading, ...]:
             "Times that a stream read from the log what the bus had not brought",
             lambda: streams.gaps,
         ),
-        Reading("gauge", "shanghai_lane_depth", "Appends that wait to be sent", services.lane_depth),
+        Reading("gauge", "shanghai_lane_depth", "Appends that wait to be sent", lane_depth),
         Reading("gauge", "shanghai_games_in_memory", "Games kept in memory", lambda: tables.in_use[0]),
         Reading("gauge", "shanghai_games_in_memory_bytes", "What they take, nearly", lambda: tables.in_use[1]),
     )

@@ -59,7 +59,9 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
             if policy is not None:
                 quota = await _counted(house, operation, policy, request.scope, caller)
             call = await _call(operation, types, read, request, caller)
-            answered = reply(await handler(house, call), operation.status)
+            answer = await handler(house, call)
+            request.scope["move_id"] = getattr(answer.shown, "move_id", None)  # type: ignore[typeddict-unknown-key]
+            answered = reply(answer, operation.status)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
             answered = await _failed(house, request, error)
         answered.headers |= quota
@@ -145,8 +147,8 @@ async def _failed(house: House, request: Request[Any, Any, Any], error: Exceptio
 
 
 def _log_failure(request: Request[Any, Any, Any], error: Exception) -> None:
-    """Logs what failed and why; never headers or bodies, which hold tokens and cards."""
-    _log.error("%s %s %s failed", request_id(request.scope), request.method, request.scope["path"], exc_info=error)
+    """Logs what failed and why; never path, headers or body, which hold codes, tokens and cards."""
+    _log.error("request %s failed", request_id(request.scope), exc_info=error)
 
 
 def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:

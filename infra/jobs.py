@@ -16,7 +16,7 @@ from kombu import entity
 from kombu.exceptions import OperationalError
 from redis.exceptions import ResponseError
 
-from infra.bus.wire import Wire
+from infra.bus.wire import Wire, words
 from services.ports import Jobs, Unavailable
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ class CeleryJobs:
         except lost as error:
             self._connection.close()
             self._connection = self._app.connection_for_write()
-            raise Unavailable(str(error)) from error
+            raise Unavailable(words(error)) from error
 
 
 class RedisJobs:
@@ -162,14 +162,14 @@ class RedisJobs:
         try:
             return int(await wire.call("LLEN", self._queue))
         except ResponseError as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(words(error)) from error
 
     async def _push(self, wire: Wire, message: str) -> None:
         try:
             if await wire.call("LPUSH", self._queue, message) > QUEUED_AT_MOST:
                 await wire.call("LTRIM", self._queue, 0, QUEUED_AT_MOST - 1)
         except ResponseError as full:
-            raise Unavailable(str(full)) from full
+            raise Unavailable(words(full)) from full
 
 
 def _message_writer(task: Task, origin: str) -> Callable[[str], str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from redis.exceptions import NoScriptError, ResponseError
 
-from infra.bus.wire import Wire
+from infra.bus.wire import Wire, words
 from services.limits import Verdict
 from services.ports import Unavailable
 
@@ -49,10 +49,10 @@ class RedisCounter:
                 await self.aclose()  # its answer would be taken for that of the next call
                 raise
             except (Unavailable, TimeoutError, ResponseError) as error:
-                _log.warning("Redis is away; nothing is limited: %s", repr(error))
+                _log.warning("Redis is away; nothing is limited: %s %s", type(error).__name__, words(error))
                 self._away_until = time.monotonic() + _REST_S
                 await self.aclose()
-                raise Unavailable(str(error)) from error
+                raise Unavailable(words(error)) from error
 
     async def aclose(self) -> None:
         """Closes the connection."""

@@ -12,6 +12,8 @@ from pathlib import Path
 from celery.exceptions import SecurityWarning
 
 from infra.settings import Settings, settings_or_exit, share_numbers
+from infra.watching.logs import configure_logs
+from workers.at_hand import facts
 
 _SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else may only be read
 
@@ -19,19 +21,17 @@ _SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else m
 def main(served: Sequence[str]) -> int:
     """Works until SIGTERM or SIGINT, then finishes the jobs under way."""
     settings = settings_or_exit()
-    level = logging.getLevelName(settings.log_level.upper())
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    logging.getLogger("celery").setLevel(max(level, logging.WARNING))  # it has lines for every job
+    configure_logs(settings, "worker", facts)
     warnings.simplefilter("ignore", SecurityWarning)  # of root: messages are JSON, and `up` runs as anybody
     with ExitStack() as exits:
         if settings.metrics_port:
             place = _SHARED if _SHARED.is_dir() else None
             folder = exits.enter_context(tempfile.TemporaryDirectory(prefix="shanghai-worker-", dir=place))
             share_numbers(Path(folder))
-        return _work(settings, level, served)
+        return _work(settings, served)
 
 
-def _work(settings: Settings, level: int, served: Sequence[str]) -> int:
+def _work(settings: Settings, served: Sequence[str]) -> int:
     """Works; what makes numbers is imported here, since by now it is known whether they are shared."""
     from infra.jobs import QUEUES
     from infra.watching.numbers import reading
@@ -51,7 +51,7 @@ def _work(settings: Settings, level: int, served: Sequence[str]) -> int:
                 pool="prefork",
                 concurrency=settings.worker_concurrency,
                 queues=[QUEUES[name] for name in served or QUEUES],
-                loglevel=level,
+                loglevel=logging.getLevelName(settings.log_level.upper()),
                 without_gossip=True,
                 without_mingle=True,
                 without_heartbeat=True,

@@ -11,12 +11,14 @@ from typing import Any
 import celery.worker.request
 import redis
 from celery import Celery, bootsteps, signals
+from celery.utils.log import get_multiprocessing_logger
 from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
 
 from infra.jobs import DELIVER, TEND, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
 from infra.settings import Settings
+from infra.watching.logs import told
 from infra.watching.vital import Vital
 from services.ports import Unavailable
 from services.tables import Busy
@@ -60,7 +62,7 @@ class ReconnectingConsumer(Consumer):  # type: ignore[misc]
 
     def ensure_connected(self, connection: Any) -> Any:
         def tell(error: BaseException, _interval: float) -> None:
-            _log.warning("the broker is away: %s", error)
+            _log.warning("the broker is away: %s", told(error))
             self.app.conf.vital.turned()
 
         return connection.ensure_connection(
@@ -118,7 +120,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         try:
             self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
         except redis.RedisError as lost:
-            _log.debug("the bus is away: %s", lost)
+            _log.debug("the bus is away: %s", told(lost))
 
 
 def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) -> None:
@@ -133,7 +135,7 @@ def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) 
         try:
             desk.tend(game_id)
         except (Busy, Unavailable) as error:
-            _log.warning("game %s is left to the sweep: %r", game_id, error)
+            _log.warning("game %s is left to the sweep: %s", game_id, told(error))
 
     def deliver(webhook_id: str) -> None:
         sending.take(webhook_id)
@@ -149,5 +151,11 @@ def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) 
 
     app.task(tend, name=TEND.name, Request="workers.celery_app:Request")
     app.task(deliver, name=DELIVER.name, Request="workers.celery_app:Request")
+    signals.setup_logging.connect(_leave_logging_alone, weak=False)
     signals.worker_process_init.connect(begin, weak=False)
     signals.worker_process_shutdown.connect(end, weak=False)
+
+
+def _leave_logging_alone(**_: Any) -> None:
+    """Is asked by Celery before it would set up lines of its own; those of its pool go where all others go."""
+    get_multiprocessing_logger().propagate = True

@@ -10,10 +10,9 @@ from infra.postgres.announcing import leading_announcer
 from infra.postgres.leading import CLOCK_LOCK, leading
 from infra.postgres.relay import lag
 from infra.postgres.work import PostgresWork
-from infra.settings import Settings, settings_or_exit
+from infra.settings import Settings
 from infra.watching.cluster import cluster_numbers
 from infra.watching.counted import CountedJobs
-from infra.watching.port import PortRefused
 from infra.watching.process import Watched, watched_leader
 from services.announcing import Announcer
 from services.codec import UnknownEvent
@@ -81,5 +80,4 @@ async def _lead(settings: Settings, jobs: ClosableJobs, hand_outs: HandOuts, wat
 
 
 if __name__ == "__main__":
-    _settings = settings_or_exit()
-    sys.exit(run(clock(_settings), log_level=_settings.log_level, refusals=(PortRefused,)))
+    sys.exit(run(clock, "clock"))

@@ -5,8 +5,7 @@ import logging
 import sys
 
 from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
-from infra.settings import Settings, settings_or_exit
-from infra.watching.port import PortRefused
+from infra.settings import Settings
 from infra.watching.process import watched_leader
 from services.codec import UnknownEvent
 from services.ports import Unavailable
@@ -38,7 +37,5 @@ async def rebuilt(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    _settings = settings_or_exit()
     _main = rebuilt if "--rebuild" in sys.argv[1:] else projector
-    _refusals = (OrderBroken, AheadOfCluster, UnknownEvent, Unavailable, PortRefused)
-    sys.exit(run(_main(_settings), log_level=_settings.log_level, refusals=_refusals))
+    sys.exit(run(_main, "projector", refusals=(OrderBroken, AheadOfCluster, UnknownEvent, Unavailable)))

@@ -6,9 +6,8 @@ import sys
 
 from infra.jobs import open_jobs
 from infra.postgres.relay import YoungerCluster, leading_relay
-from infra.settings import Settings, settings_or_exit
+from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedPublisher
-from infra.watching.port import PortRefused
 from infra.watching.process import watched_leader
 from services.handouts import HandOuts
 from services.ports import Unavailable
@@ -41,6 +40,4 @@ async def relay(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    _settings = settings_or_exit()
-    _refusals = (OrderBroken, YoungerCluster, PortRefused)
-    sys.exit(run(relay(_settings), log_level=_settings.log_level, refusals=_refusals))
+    sys.exit(run(relay, "relay", refusals=(OrderBroken, YoungerCluster)))

@@ -3,29 +3,34 @@
 import asyncio
 import logging
 import signal
-import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
 import uvloop
 
+from infra.settings import Settings, settings_or_exit
+from infra.watching.logs import configure_logs
+from infra.watching.port import PortRefused
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def run(main: Coroutine[Any, Any, None], *, log_level: str, refusals: tuple[type[Exception], ...] = ()) -> int:
-    """Runs to the end, or to SIGINT or SIGTERM, which cancel it; gives the exit code.
+def run(
+    main: Callable[[Settings], Coroutine[Any, Any, None]], process: str, *, refusals: tuple[type[Exception], ...] = ()
+) -> int:
+    """Runs with the environment's settings to the end, or to SIGINT or SIGTERM, which cancel it; gives the exit code.
 
     refusals: errors that an operator can mend; they become one line and exit code 1.
     """
-    logging.basicConfig(
-        level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
-    )
+    settings = settings_or_exit()
+    configure_logs(settings, process)
     code = 0
+    mendable: tuple[type[Exception], ...] = (PortRefused, *refusals)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_until_stopped(main))
-    except* refusals as refused:
+            runner.run(_until_stopped(main(settings)))
+    except* mendable as refused:
         code = 1
         for refusal in refused.exceptions:
             logging.getLogger("shanghai").error("%s", refusal)

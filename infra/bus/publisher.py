@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from infra.bus.entries import FIELD, shard_of, stream_key
 from infra.bus.nodes import Nodes, connect, disconnect
-from infra.bus.wire import Wire
+from infra.bus.wire import Wire, words
 from services.ports import Unavailable
 from services.relay import LogEntry
 
@@ -83,7 +83,7 @@ async def _all_added(under_way: list[tuple[Wire, int]]) -> None:
         try:
             number, fault = await wire.answer()
         except ResponseError as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(words(error)) from error
         if fault:
             raise Unavailable(f"{fault.decode()} (after {number} of {count} entries)")
 
@@ -107,6 +107,6 @@ async def _check_policy(wire: Wire) -> None:
     try:
         lines = (await wire.call("INFO", "memory")).decode().splitlines()
     except ResponseError as error:  # still loading, or barred to this user
-        raise Unavailable(str(error)) from error
+        raise Unavailable(words(error)) from error
     if "maxmemory_policy:noeviction" not in lines:
         raise Unavailable("the bus needs Redis with maxmemory-policy noeviction")

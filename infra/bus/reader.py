@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 
 from infra.bus.entries import decode_entry, stream_key
 from infra.bus.nodes import connect, disconnect
-from infra.bus.wire import Wire
+from infra.bus.wire import Wire, words
 from services.ports import FeedEntry, Unavailable
 
 _BATCH = 1_000
@@ -49,7 +49,7 @@ class RedisBusReader:
                 if not news and await self._is_over(generation):
                     raise Unavailable("the bus has a new generation")
         except ResponseError as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(words(error)) from error
         finally:
             for task in reading:
                 task.cancel()

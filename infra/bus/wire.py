@@ -67,6 +67,11 @@ class Wire:
         await self._connection.disconnect(nowait=True)
 
 
+def words(refusal: Exception) -> str:
+    """Gives what Redis refuses, up to where it may repeat what was sent."""
+    return str(refusal).partition("'")[0].rstrip()
+
+
 @contextmanager
 def _lost_is_unavailable() -> Iterator[None]:
     try:

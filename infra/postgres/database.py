@@ -69,7 +69,12 @@ def lost_is_unavailable(
         raise
     except lost as cause:
         DATABASE_FAULTS.labels(_cause(cause)).inc()
-        raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {cause}") from cause
+        raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {_words(cause)}") from cause
+
+
+def _words(fault: Exception) -> object:
+    """Gives what the server said first; what comes after it, DETAIL and HINT, may hold a row's values."""
+    return fault.args[0] if isinstance(fault, asyncpg.PostgresError) and fault.args else fault
 
 
 def _cause(fault: Exception) -> str:

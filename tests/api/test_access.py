@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from api.access import Request, facts, watched
-from api.numbers import note
+from api.numbers import noting
 from tests.api.test_errors import assert_problem
 from tests.api.test_tokens import allow
 from tests.api.world import Player, World, new_world
@@ -71,7 +71,7 @@ async def test_outside_of_a_request_there_are_no_facts() -> None:
 
 async def test_requests_and_problems_are_counted() -> None:
     since, world = Since(), new_world()
-    app: Any = watched(world.app, note)
+    app: Any = watched(world.app, noting())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://shanghai") as http:
         await http.get("/v1/rulesets")
         await http.get("/v1/rulesets/purple")

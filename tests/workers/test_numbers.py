@@ -36,10 +36,10 @@ async def test_what_pool_processes_did_is_told_by_their_worker_also_when_one_was
                     await services.jobs.hand_out(games[-1])
                 await eventually(lambda: are_done(games))
                 await eventually(lambda count=count: are_told(3 * count))  # type: ignore[misc]
+                assert number("shanghai_pool_memory_bytes", scraped(own.metrics_port)) > 1_000_000
                 for child in descendants(worker.pid):
                     os.kill(child, signal.SIGKILL)
             told = scraped(own.metrics_port)
             assert number("shanghai_job_seconds_count", told, outcome="done") == 6
             assert summed("shanghai_bot_thinking_seconds_count", told) > 0
             assert number("shanghai_events_total", told) > 0
-            assert number("shanghai_pool_memory_bytes", told) > 1_000_000

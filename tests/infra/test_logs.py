@@ -1,0 +1,181 @@
+"""Log lines: what they have, and that no value which a library or an error might tell gets into one."""
+
+import asyncio
+import io
+import json
+import logging
+import re
+import subprocess
+import sys
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from infra.settings import Settings, environment
+from infra.watching.lines import RequestLine, RequestLines
+from infra.watching.logs import Lines, told
+from services.ports import Unavailable
+from tests.test_settings import ENOUGH
+
+SECRET = "shg_secret7H"
+
+
+def written(record: logging.LogRecord, *, is_json: bool = True) -> str:
+    return Lines("api", is_json=is_json, facts=lambda: {"game_id": "gam_1", "player_id": None}).format(record)
+
+
+def record(logger: str, text: str, *args: Any, error: BaseException | None = None) -> logging.LogRecord:
+    exc_info = None if error is None else (type(error), error, error.__traceback__)
+    return logging.LogRecord(logger, logging.WARNING, "/lib/redis/client.py", 7, text, args, exc_info)
+
+
+def raised(error: BaseException) -> BaseException:
+    """Raises and catches an error, beside a local variable that must not be told."""
+    hand = SECRET
+    try:
+        assert hand
+        raise error
+    except BaseException as caught:  # noqa: BLE001 - whatever it is
+        return caught
+
+
+def test_a_line_has_its_time_its_process_and_what_is_known_of_the_moment() -> None:
+    line = json.loads(written(record("services.relay", "the bus is away: %s", "refused")))
+    assert line["timestamp"].endswith("Z")
+    assert {name: line[name] for name in ("level", "process", "logger", "event", "game_id")} == {
+        "level": "warning",
+        "process": "api",
+        "logger": "services.relay",
+        "event": "the bus is away: refused",
+        "game_id": "gam_1",
+    }
+    assert "player_id" not in line
+
+
+def test_a_line_for_people_begins_with_its_time_and_what_happened() -> None:
+    line = written(record("services.relay", "the bus is away"), is_json=False)
+    assert re.fullmatch(r"20\S+Z \[warning \] the bus is away  process=api logger=services.relay game_id=gam_1", line)
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "event"),
+    [
+        ("cannot connect to %s: %r", (SECRET, SECRET), "cannot connect to …: '…' (client:7)"),
+        ("process %s pid %d", (SECRET, 12), "process … pid 12 (client:7)"),
+        ("task %(name)s took %(s)d s", ({"name": SECRET, "s": 3},), "task … took 3 s (client:7)"),
+        ("port %d", (SECRET,), "client:7"),
+        (f"future: <Task result={SECRET}>", (), "client:7"),
+    ],
+)
+def test_of_a_librarys_words_only_the_fixed_text_is_told(text: str, args: tuple[Any, ...], event: str) -> None:
+    assert json.loads(written(record("redis.client", text, *args)))["event"] == event
+
+
+def violation() -> asyncpg.PostgresError:
+    error = asyncpg.UniqueViolationError(f"duplicate key {SECRET}")
+    error.detail = f"Key (token_hash)=({SECRET}) already exists."
+    error.table_name, error.constraint_name = "token", "token_pkey"
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        violation(),
+        KeyError(SECRET),
+        ValueError(SECRET),
+        msgspec.ValidationError(SECRET),
+        OSError(2, "No such file", SECRET),
+        ExceptionGroup(SECRET, [violation(), KeyError(SECRET)]),
+        asyncio.CancelledError(SECRET),
+    ],
+)
+@pytest.mark.parametrize("is_json", [True, False])
+def test_no_value_of_an_error_is_told_nor_of_its_causes(error: BaseException, is_json: bool) -> None:
+    outer = RuntimeError(SECRET)
+    outer.__cause__ = raised(error)
+    line = written(record("api.routes", "request failed", error=raised(outer)), is_json=is_json)
+    assert SECRET not in line
+    assert "RuntimeError" in line
+    assert type(error).__name__ in line
+    assert f"{__name__}:" in line
+    assert "raised" in line
+
+
+def test_an_error_of_the_database_is_told_by_its_code_and_what_it_is_about() -> None:
+    assert told(violation()) == "UniqueViolationError 23505 token token_pkey"
+
+
+def test_what_own_code_says_of_an_error_is_told() -> None:
+    assert told(Unavailable("the bus is a cluster")) == "Unavailable: the bus is a cluster"
+    assert told(ConnectionRefusedError(111, "Connection refused")) == "ConnectionRefusedError: Connection refused"
+
+
+def test_a_process_that_dies_of_an_error_says_which_and_not_what_was_in_it() -> None:
+    program = (
+        "import threading; from infra.settings import read_settings; from infra.watching.logs import configure_logs\n"
+        "configure_logs(read_settings(), 'relay')\n"
+        f"def fail(): raise ValueError('{SECRET}')\n"
+        "thread = threading.Thread(target=fail); thread.start(); thread.join()\n"
+        "fail()"
+    )
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, env=environment(ENOUGH), stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 1
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+    told = [(line["level"], line["error"], line["process"]) for line in lines]
+    assert told == [("critical", "ValueError", "relay")] * 2
+    assert SECRET not in str(lines)
+
+
+def request_line(**changes: Any) -> RequestLine:
+    line = RequestLine("", "info", "api", 0, "request", "req_1", "GET", "getView", "/v1/games/{game_id}/view", 200, 1.5)
+    return replace(line, **changes)
+
+
+def lines_of(settings: Settings, *lines: RequestLine) -> list[str]:
+    out = io.BytesIO()
+    for line in lines:
+        RequestLines(settings, out).write(line)
+    return out.getvalue().decode().splitlines()
+
+
+def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
+    line = request_line(game_id="gam_1", problem="busy", status=503)
+    [as_json] = lines_of(replace(settings, log_format="json"), line)
+    assert {"status": 503, "ms": 1.5, "problem": "busy", "game_id": "gam_1"}.items() <= json.loads(as_json).items()
+    assert "player_id" not in json.loads(as_json)
+    [text] = lines_of(replace(settings, log_format="text"), line)
+    assert text.endswith("GET /v1/games/{game_id}/view 503 1.5 ms busy req_1 gam_1")
+
+
+@pytest.mark.parametrize(
+    ("level", "status", "is_probe", "is_wanted"),
+    [
+        ("info", 200, False, True),
+        ("info", 200, True, False),
+        ("debug", 200, True, True),
+        ("warning", 404, False, False),
+        ("warning", 500, False, True),
+        ("error", 503, True, False),
+    ],
+)
+def test_the_level_says_which_requests_have_a_line(
+    settings: Settings, level: Any, status: int, is_probe: bool, is_wanted: bool
+) -> None:
+    lines = RequestLines(replace(settings, log_level=level))
+    assert lines.is_wanted(status, is_probe=is_probe) == is_wanted
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
+    class Full(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _: Any) -> int:
+            raise OSError(28, "No space left on device")
+
+    RequestLines(settings, io.BufferedWriter(Full())).write(request_line())
