@@ -17,11 +17,15 @@ RULESET ?= davis
 PLAYERS ?= 4
 SMALL   ?= 100000
 BIG     ?= 10000000
+URL     ?= http://$(HOST):$(PORT)
+GAMES   ?= 10
+RATE    ?= 10
+MINUTES ?= 1
 SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report load openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -73,6 +77,9 @@ bench-report: $(VENV)/developing $(PEERS)/installed  ## how cost grows with game
 	@mkdir -p bench-results
 	@$(PY) -m tests.bench.growth bench-results/growth.json
 	@$(PEERS)/bin/python tests/bench/peers/draw.py bench-results/growth.json bench-results
+
+load: $(VENV)/installed  ## people are simulated at `make up`, a report drawn: make load [GAMES=10] [RATE=10] [MINUTES=1] [URL=…] [DATA=data]
+	@exec $(PY) -m infra.cli load --url $(URL) --games $(GAMES) --rate $(RATE) --minutes $(MINUTES) --data $(DATA)
 
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 	$(PY) -m infra.cli openapi

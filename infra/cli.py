@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
 
+from infra.cli_installation import backup, load, recover
 from infra.cli_operating import admin, doctor
 from infra.ending import errors_as_lines, fail, stoppable
-from infra.operating import backup, recover
 
 if TYPE_CHECKING:
     from domain.commands import Level
@@ -250,7 +250,7 @@ def _become(module: str, *arguments: str) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
 
 
-for _command in (backup, recover):
+for _command in (backup, recover, load):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -57,3 +57,46 @@ def recover(folder: Path, data: Path, at: datetime | None) -> None:
         fail("the recovered log is not whole: " + "; ".join(recovered.faults), 1)
     click.echo(f"recovered {recovered.games} games with {recovered.events} events; the last is of {recovered.last_at}")
     click.echo(f"put the installation's secret.key into {data} before `shanghai up --data {data}` makes a new one")
+
+
+@click.command()
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Of the server.")
+@click.option("--games", default=10, show_default=True, type=click.IntRange(1, 20_000), help="At once.")
+@click.option("--humans", default=1, show_default=True, type=click.IntRange(1, 8), help="Simulated people in each.")
+@click.option("--bots", default=3, show_default=True, type=click.IntRange(0, 7), help="Bots in each.")
+@click.option(
+    "--rate", default=10.0, show_default=True, type=click.FloatRange(0.1, 10_000), help="Moves a second in all."
+)
+@click.option("--minutes", default=1.0, show_default=True, type=click.FloatRange(0.01, 240), help="How long.")
+@click.option("--ruleset", default="davis", show_default=True, help="What they play.")
+@click.option("--to", "folder", default="load-report", show_default=True, type=_WHERE, help="Where the report goes.")
+@click.option("--data", type=_WHERE, help="The folder of the `shanghai up`, to measure its processes too.")
+@click.option("--yes-this-is-mine", "is_mine", is_flag=True, help="Needed for any server but this machine's.")
+def load(
+    url: str,
+    games: int,
+    humans: int,
+    bots: int,
+    rate: float,
+    minutes: float,
+    ruleset: str,
+    folder: Path,
+    data: Path | None,
+    *,
+    is_mine: bool,
+) -> None:
+    """Has simulated people play at a rate, for a time, and writes how the server bore it.
+
+    They come as guests, open games, follow them by streams and answer by any option. Exit 1 where the tables cannot
+    be filled; the games stay as they are at the end.
+    """
+    from infra.load.people import Plan
+    from infra.load.run import check_address, run
+
+    with stoppable(), errors_as_lines():
+        if not is_mine:
+            check_address(url)
+        report = run(Plan(url, games, humans, bots, rate, minutes * 60, ruleset), folder, data)
+    move, stream, errors = report.moves, report.commit_to_stream, sum(report.turned_away.values())
+    click.echo(f"{report.moves_per_s:g} moves/s, p50 {move.p50_ms} ms, p99 {move.p99_ms} ms; {errors} turned away")
+    click.echo(f"commit to stream p50 {stream.p50_ms} ms, p99 {stream.p99_ms} ms\nreport {folder / 'report.md'}")

@@ -1,0 +1,61 @@
+"""Simulated people play over the API at a rate, and a report tells how the server bore it."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from infra.embedded.ports import free_port
+from infra.load.measured import Times, curve, spread
+from infra.load.run import NotYours, check_address
+from tests.stack_watching import command
+from tests.test_recovery import shanghai
+from tests.test_up import up
+
+pytestmark = [pytest.mark.xdist_group("stack")]
+
+
+@pytest.mark.stack
+def test_a_report_tells_the_times_errors_and_costs_and_no_token(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as (_, base_url):
+        plan = ["--games=4", "--humans=2", "--bots=1", "--rate=25", "--minutes=0.05"]
+        said = shanghai("load", *plan, "--url", base_url, "--to", tmp_path / "report", "--data", tmp_path / "data")
+    assert "moves/s" in said, said
+    report = json.loads((tmp_path / "report/report.json").read_bytes())
+    assert 10 <= report["moves"]["count"] <= 25 * 3 + 5  # the rate is a bound
+    assert report["moves"]["p50_ms"] <= report["moves"]["p99_ms"]
+    assert report["commit_to_stream"]["count"] > report["moves"]["count"]
+    assert report["cpu_s"]["api"] > 0
+    assert report["after"]["kept"]["games"] == 4
+    assert not {code for code in report["turned_away"] if not code.startswith("409")}
+    for name in ("moves.svg", "streams.svg"):
+        ET.parse(tmp_path / "report" / name)
+    everything = b"".join(path.read_bytes() for path in (tmp_path / "report").iterdir())
+    assert b"shg_" not in everything
+    assert base_url.encode() not in everything
+
+
+def test_only_this_machine_is_put_under_load_unasked() -> None:
+    check_address("http://127.0.0.1:8000")
+    check_address("http://[::1]:8000")
+    for url in ("http://192.0.2.1", "http://10.0.0.1:8000", "http://0.0.0.0:8000"):
+        with pytest.raises(NotYours, match="yes-this-is-mine"):
+            check_address(url)
+
+
+def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
+    with command("-m", "infra.cli", "load", "--url", f"http://127.0.0.1:{free_port()}", "--to", tmp_path) as load:
+        assert "ConnectionRefusedError" in load.line("shanghai:")
+
+
+def test_durations_are_summed_up_and_followed_through_the_run() -> None:
+    times = Times()
+    for n in range(100):
+        times.add(n / 10, n / 1000)
+    summed = spread(times)
+    assert (summed.count, summed.p50_ms, summed.p95_ms, summed.worst_ms) == (100, 50.0, 95.0, 99.0)
+    points = curve(times, 10.0)
+    assert sum(point.per_s for point in points) * 10 / len(points) == pytest.approx(100, abs=1)
+    assert (points[0].p50_ms, points[-1].p99_ms) == (1.0, 99.0)
+    assert spread(Times()).p50_ms is None
