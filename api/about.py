@@ -23,6 +23,7 @@ from services.invites import INVITES_AT_MOST
 from services.lag import ALERT_S
 from services.limits import Quotas
 from services.ports import Unavailable
+from services.tickets import MAX_BOTS_AFTER_S, UNSEEN_S
 from services.webhooks import WEBHOOKS_AT_MOST
 
 VERSION = "0.1.0"
@@ -33,7 +34,8 @@ class Bounds(Struct, frozen=True):
 
     correspondence_claim_window_s: instead of claim_window_s where a turn has correspondence_turn_s or more.
     waiting_game_s: after which a game that was not started is cancelled; deserted_game_s: after which one whose people
-    are all away is, or after three turns if they are longer.
+    are all away is, or after three turns if they are longer. unseen_ticket_s: after which a ticket expires that nobody
+    has asked about.
     """
 
     name_characters: int = shapes.MAX_NAME
@@ -48,6 +50,8 @@ class Bounds(Struct, frozen=True):
     spectator_delay_s: tuple[int, int] = (1, shapes.MAX_SPECTATOR_DELAY_S)
     waiting_game_s: int = WAITING_MS // 1000
     deserted_game_s: int = DESERTED_S
+    bots_after_s: tuple[int, int] = (0, MAX_BOTS_AFTER_S)
+    unseen_ticket_s: int = UNSEEN_S
     invite_s: tuple[int, int] = (shapes.MIN_INVITE_S, shapes.MAX_INVITE_S)
     invites_of_player_in_game: int = INVITES_AT_MOST
     packs: int = faults.MAX_PACKS

@@ -62,6 +62,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         invites=services.invites,
         webhooks=services.webhooks,
         lobby=services.lobby,
+        tickets=services.tickets,
         desk=services.desk,
         now=services.work.now,
         feed=feed,

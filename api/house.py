@@ -16,6 +16,7 @@ from services.lobby import Lobby
 from services.operating import OperatorDesk
 from services.ports import Accounts, Principal, Reservations, Secrets
 from services.tables import Tables
+from services.tickets import Tickets
 from services.webhooks import Webhooks
 
 Processes: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
@@ -70,6 +71,7 @@ class House:
     invites: Invites
     webhooks: Webhooks
     lobby: Lobby
+    tickets: Tickets
     desk: OperatorDesk
     now: Callable[[], Awaitable[datetime]]
     feed: Feed

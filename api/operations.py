@@ -1,6 +1,6 @@
 """The whole API on one table: what the routes are made from, and the OpenAPI document."""
 
-from api import about, history, leaderboards, lobby, log, pages, play, players, seats, webhooks
+from api import about, history, leaderboards, lobby, log, matchmaking, pages, play, players, seats, webhooks
 from api.admin_operations import ADMIN
 from api.operation import TAGS, Method, Operation, Tag, Types
 
@@ -126,6 +126,23 @@ OPERATIONS: tuple[Operation, ...] = (
             "invite_not_found", "invite_expired", "game_full", "seat_not_found", "seat_taken", "already_started",
             "game_not_started", "game_finished", "seat_not_held", *_WRITING,
         ),
+    ),
+    Operation(
+        id="createTicket", tag="Games", method="POST", path="/v1/matchmaking/tickets",
+        handler=matchmaking.create_ticket, scope="bot", policy="games", status=201,
+        headers=("Location", "Idempotency-Replayed"), problems=("already_waiting",),
+    ),
+    Operation(
+        id="listTickets", tag="Games", method="GET", path="/v1/matchmaking/tickets",
+        handler=matchmaking.list_tickets, scope="watch",
+    ),
+    Operation(
+        id="getTicket", tag="Games", method="GET", path="/v1/matchmaking/tickets/{ticket_id}",
+        handler=matchmaking.get_ticket, scope="watch", problems=("ticket_not_found",),
+    ),
+    Operation(
+        id="cancelTicket", tag="Games", method="DELETE", path="/v1/matchmaking/tickets/{ticket_id}",
+        handler=matchmaking.cancel_ticket, scope="bot", status=204, problems=("ticket_not_found", "already_matched"),
     ),
     Operation(
         id="revealNonce", tag="Games", method="POST", path=f"{_GAME}/seats/{{seat}}/nonce", handler=lobby.reveal_nonce,

@@ -30,6 +30,14 @@ def webhook_id_of(path: Mapping[str, str]) -> str:
     return webhook_id
 
 
+def ticket_id_of(path: Mapping[str, str]) -> str:
+    """Gives the ticket's id."""
+    ticket_id = path["ticket_id"]
+    if uuid_of("tkt", ticket_id) is None:
+        raise Failed("ticket_not_found")
+    return ticket_id
+
+
 def number_of(path: Mapping[str, str], name: str) -> int:
     """Gives a number of the path; 0 for what is none, as whatever is counted starts with 1."""
     text = path[name]

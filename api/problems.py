@@ -20,6 +20,7 @@ from services.limits import TooManyGames
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
+from services.tickets import AlreadyMatched, AlreadyWaiting, TicketNotFound
 from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound
 
 Place: TypeAlias = Literal["body", "query", "header", "path"]
@@ -57,6 +58,7 @@ KINDS: dict[str, Kind] = {
     "invite_not_found": Kind(404, "Invite not found", "There is no invite with this code."),
     "webhook_not_found": Kind(404, "Webhook not found", "The caller has no such webhook."),
     "delivery_not_found": Kind(404, "Delivery not found", "The webhook has no such delivery, or not any more."),
+    "ticket_not_found": Kind(404, "Ticket not found", "The caller has no such ticket, or not any more."),
     "move_not_found": Kind(404, "Move not found", "The caller's seat has made no such move in this game."),
     "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
@@ -79,6 +81,8 @@ KINDS: dict[str, Kind] = {
     "game_full": Kind(409, "Game full", "No seat is open any more."),
     "too_many_games": Kind(409, "Too many games", "So many games that the caller opened are not over; see /v1/meta."),
     "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
+    "already_waiting": Kind(409, "Already waiting", "The caller has a ticket for this ruleset that waits."),
+    "already_matched": Kind(409, "Already matched", "The ticket has its game."),
     "too_many_invites": Kind(
         409, "Too many invites", "So many of the caller's invites to this game can be used; see /v1/meta."
     ),
@@ -133,6 +137,9 @@ EXCEPTIONS: dict[type[Exception], str] = {
     TooManyGames: "too_many_games",
     TooManyTokens: "too_many_tokens",
     TooManyInvites: "too_many_invites",
+    TicketNotFound: "ticket_not_found",
+    AlreadyWaiting: "already_waiting",
+    AlreadyMatched: "already_matched",
     ScopeNotOwned: "scope_not_owned",
     WebhookNotFound: "webhook_not_found",
     WebhookDisabled: "webhook_disabled",

@@ -16,6 +16,7 @@ from infra.postgres.operating import PostgresDesk
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
+from infra.postgres.tickets import PostgresTickets
 from infra.postgres.webhooks import PostgresWebhooks
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
@@ -27,6 +28,7 @@ from services.lag import Lag
 from services.lobby import Lobby
 from services.operating import OperatorDesk
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
+from services.tickets import Tickets
 from services.webhooks import Webhooks
 
 
@@ -47,6 +49,7 @@ class Services(Struct, frozen=True, kw_only=True):
     deliveries: Deliveries
     work: WorkList
     lobby: Lobby
+    tickets: Tickets
     desk: OperatorDesk
     jobs: Jobs
     bus: BusReader
@@ -86,6 +89,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             deliveries=webhooks,
             work=PostgresWork(database),
             lobby=PostgresLobby(database),
+            tickets=PostgresTickets(database),
             desk=PostgresDesk(database),
             jobs=jobs,
             bus=CountedReader(

@@ -60,6 +60,10 @@ class Invites(Protocol):
         """Counts a player's invites to a game whose time is not over."""
         ...
 
+    async def forget_old(self) -> None:
+        """Removes invites whose time has been over for a month."""
+        ...
+
 
 class InviteNotFound(Exception):
     """There is no such invite."""

@@ -238,6 +238,10 @@ class MemoryInvites:
         those = [each for each in self.kept.values() if (each.game_id, each.made_by) == (game_id, made_by)]
         return sum(not self._aged(each).is_expired for each in those)
 
+    async def forget_old(self) -> None:
+        since = self.now() - timedelta(days=30)
+        self.kept = {invite_id: invite for invite_id, invite in self.kept.items() if invite.expires_at >= since}
+
     def _aged(self, invite: Invite) -> Invite:
         return replace(invite, is_expired=invite.expires_at <= self.now())
 

@@ -19,7 +19,7 @@ FILE = Path(__file__).parents[1] / "api" / "examples.json"
 _seen: dict[str, Json] = {}
 _TOKEN = re.compile(r"shg_[\w-]+")
 _SECRET = re.compile(r"whsec_[\w+/=]+")
-_ID = re.compile(r"(gam|ply|mov|tok|whk|msg)_[0-9a-z]{26}")
+_ID = re.compile(r"(gam|ply|mov|tok|whk|msg|tkt)_[0-9a-z]{26}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 

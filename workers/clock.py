@@ -14,31 +14,44 @@ from infra.settings import Settings
 from infra.watching.cluster import cluster_numbers
 from infra.watching.counted import CountedJobs
 from infra.watching.process import Watched, watched_leader
+from infra.wiring import Services, open_services
 from services.announcing import Announcer
 from services.codec import UnknownEvent
 from services.handouts import HandOuts
 from services.lag import LagWatch
+from services.matching import PAUSE_S, match
 from services.ports import Unavailable
 from services.sweep import Sweep
+from services.tables import Busy, Tables
 from workers.running import run
 
 _RETRY_S = 0.2
 _RETRY_UNKNOWN_S = 5.0
+_CONNECTIONS = 2
+_MEMORY_BYTES = 4 << 20  # games are opened and left alone
 
 _log = logging.getLogger(__name__)
 
 
 async def clock(settings: Settings) -> None:
-    """Sweeps whenever this process is the leader, and announces events to webhooks whenever it leads in that."""
+    """Sweeps whenever this process is the leader, and announces events to webhooks whenever it leads in that.
+
+    It finds tables for those who wait in any case.
+    """
     jobs = CountedJobs(open_jobs(settings.broker_url))
     hand_outs = HandOuts(jobs)
     try:
-        async with watched_leader(settings, "clock") as watched, asyncio.TaskGroup() as group:
+        async with (
+            watched_leader(settings, "clock") as watched,
+            open_services(settings, name="shanghai matcher", connections=_CONNECTIONS) as services,
+            asyncio.TaskGroup() as group,
+        ):
             group.create_task(hand_outs.run())
             group.create_task(announce(settings))
+            group.create_task(_match(services))
             while True:
                 try:
-                    await _lead(settings, jobs, hand_outs, watched)
+                    await _lead(settings, services, jobs, hand_outs, watched)
                 except Unavailable as lost:
                     _log.warning("the work list is away: %s", lost)
                     await asyncio.sleep(_RETRY_S)
@@ -67,7 +80,20 @@ async def announce(settings: Settings) -> None:
         await jobs.close()
 
 
-async def _lead(settings: Settings, jobs: ClosableJobs, hand_outs: HandOuts, watched: Watched) -> None:
+async def _match(services: Services) -> None:
+    """Matches for ever. Several clocks may do so at once: one statement seats a table, or leaves it."""
+    tables = Tables(services.log, memory_bytes=_MEMORY_BYTES)
+    while True:
+        try:
+            await match(services.tickets, tables, services.secrets, services.accounts)
+        except (Busy, Unavailable) as error:
+            _log.warning("tables are found later: %r", error)
+        await asyncio.sleep(PAUSE_S)
+
+
+async def _lead(
+    settings: Settings, services: Services, jobs: ClosableJobs, hand_outs: HandOuts, watched: Watched
+) -> None:
     """Waits for the leadership and sweeps until it is lost. Errors: Unavailable."""
     url, stands_by = settings.database_url, watched.stands_by
     async with (
@@ -76,7 +102,13 @@ async def _lead(settings: Settings, jobs: ClosableJobs, hand_outs: HandOuts, wat
     ):
         work = PostgresWork(session)
         watch = LagWatch(partial(lag, session.fetch)).look
-        await Sweep(work, hand_outs, upkeep=work.keep_up, watch=watch, beat=watched.beat).run()
+
+        async def upkeep() -> None:
+            await work.keep_up()
+            await services.tickets.forget_old()
+            await services.invites.forget_old()
+
+        await Sweep(work, hand_outs, upkeep=upkeep, watch=watch, beat=watched.beat).run()
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ class PostgresInvites:
         [[count]] = await self._database.fetch(_SQL["living"], uuid_of("gam", game_id), uuid_of("ply", made_by))
         return int(count)
 
+    async def forget_old(self) -> None:
+        await self._database.fetch(_SQL["forget_old"])
+
 
 def _invite(row: asyncpg.Record) -> Invite:
     return Invite(

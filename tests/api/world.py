@@ -18,6 +18,7 @@ from api.streams import SLOW_S, Streams
 from services.feed import Feed
 from services.lag import Lag
 from services.limits import MemoryLimit, Quotas
+from services.matching import match
 from services.memory import (
     MemoryAccounts,
     MemoryBus,
@@ -28,7 +29,7 @@ from services.memory import (
     MemoryWorkList,
 )
 from services.memory_desk import MemoryDesk
-from services.memory_lobby import MemoryLobby
+from services.memory_lobby import MemoryLobby, MemoryTickets
 from services.memory_webhooks import MemoryWebhooks
 from services.ports import FeedEntry
 from services.tables import Tables
@@ -62,6 +63,10 @@ class World:
 
     async def now(self) -> datetime:
         return self.log.now()
+
+    async def match(self) -> None:
+        """Does what the matcher does in one step."""
+        await match(self.house.tickets, self.house.tables, self.secrets, self.accounts)
 
 
 class Clock:
@@ -117,6 +122,7 @@ def new_world(
         invites=MemoryInvites(log.now),
         webhooks=webhooks,
         lobby=MemoryLobby(log),
+        tickets=MemoryTickets(lambda: log.now()),  # noqa: PLW0108  as above
         desk=MemoryDesk(log, accounts),
         now=MemoryWorkList(log).now,
         feed=Feed(log, offer),

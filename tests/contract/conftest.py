@@ -13,9 +13,11 @@ from services.delivering import Deliveries
 from services.invites import Invites
 from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
 from services.memory_desk import MemoryDesk
+from services.memory_lobby import MemoryTickets
 from services.memory_webhooks import MemoryAnnouncedLog, MemoryWebhooks
 from services.operating import OperatorDesk
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
+from services.tickets import Tickets
 from services.webhooks import Webhooks
 from tests.engines import anyio_backend, engines, settings
 
@@ -30,6 +32,7 @@ class World(Struct, frozen=True, kw_only=True):
     accounts: Accounts
     reservations: Reservations
     invites: Invites
+    tickets: Tickets
     work: WorkList
     desk: OperatorDesk
     webhooks: Webhooks
@@ -48,6 +51,7 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             accounts=accounts,
             reservations=MemoryReservations(),
             invites=MemoryInvites(),
+            tickets=MemoryTickets(),
             work=MemoryWorkList(log),
             desk=MemoryDesk(log, accounts),
             webhooks=webhooks,
@@ -65,6 +69,7 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             accounts=services.accounts,
             reservations=services.reservations,
             invites=services.invites,
+            tickets=services.tickets,
             work=services.work,
             desk=services.desk,
             webhooks=services.webhooks,

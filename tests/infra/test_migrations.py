@@ -30,6 +30,7 @@ FILES = [
     "0009_ratings.sql",
     "0010_webhooks.sql",
     "0011_schema_book.sql",
+    "0012_tickets.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -1,0 +1,171 @@
+"""Quick match: a player says what they want to play, and waits with a ticket until others want the same."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from msgspec import Struct
+
+from domain.commands import Pace
+from domain.ruleset import Players
+from services.ids import new_uuid
+from services.lobby import Lobby
+from services.ports import KeyedRequest, Principal, Reservations
+from services.ratings import Rating
+from services.tables import KeyReused
+
+UNSEEN_S = 600  # a ticket that nobody has asked about for so long is over
+MAX_BOTS_AFTER_S = 3600
+TICKETS_LISTED = 50
+
+PACES: dict[str, Pace] = {
+    "live": Pace(claim_window_s=5, turn_s=60, bot_delay_ms=700),
+    "correspondence": Pace(claim_window_s=12 * 3600, turn_s=3 * 24 * 3600),
+}
+"""What the classes of pace mean."""
+
+TicketState: TypeAlias = Literal["waiting", "seated", "matched", "expired", "cancelled"]
+"""`seated`: it has a place at a game that is just being opened; to its player it waits until the game is there."""
+
+
+class NewTicket(Struct, frozen=True):
+    """What a player wants. players: how many may sit at the table; bots_after_s: from when on with bots, None: never.
+
+    token_id: it waits as long as this token lives. rating: the mean of the player's rating, by which others are chosen.
+    """
+
+    player_id: str
+    token_id: str
+    ruleset: str
+    players: Players
+    pace: Pace
+    bots_after_s: int | None
+    rating: float
+
+
+class Ticket(Struct, frozen=True):
+    """A kept ticket. seen_at: when its player last asked about it; waited_s: until it was over, or until now."""
+
+    ticket_id: str
+    wanted: NewTicket
+    state: TicketState
+    created_at: datetime
+    seen_at: datetime
+    waited_s: float
+    game_id: str | None
+
+
+class SeatedTable(Struct, frozen=True):
+    """Tickets that have got places at one game, in the order of its seats; bots have the others of all `seats`."""
+
+    game_id: str
+    tickets: tuple[Ticket, ...]
+    seats: int
+
+
+class Tickets(Protocol):
+    """The tickets that are kept."""
+
+    async def keep(self, ticket_id: UUID, new: NewTicket) -> Ticket | None:
+        """Keeps a ticket; where this id is kept already, gives that one. None for who waits for the ruleset already."""
+        ...
+
+    async def find(self, ticket_id: str, player_id: str) -> Ticket | None:
+        """Finds a player's ticket; one that waits counts as seen."""
+        ...
+
+    async def of_player(self, player_id: str, limit: int) -> list[Ticket]:
+        """Lists a player's tickets, the newest first; they count as seen."""
+        ...
+
+    async def cancel(self, ticket_id: str, player_id: str) -> Ticket | None:
+        """Ends a player's ticket where it waits, and gives it as it is then."""
+        ...
+
+    async def waiting(self, limit: int) -> tuple[datetime, list[Ticket]]:
+        """Lists tickets that wait, the oldest first, and gives the time."""
+        ...
+
+    async def expire(self, ticket_ids: Sequence[str]) -> None:
+        """Ends those of the tickets that have no game yet."""
+        ...
+
+    async def seat(self, game_id: str, ticket_ids: Sequence[str], seats: int) -> bool:
+        """Gives the tickets, all of which must wait, places at a game to be opened: all of them, or none (false)."""
+        ...
+
+    async def seated(self) -> list[SeatedTable]:
+        """Lists tables whose games were not said to be there."""
+        ...
+
+    async def tell(self, game_id: str) -> None:
+        """Keeps that a game is there: its players are told. Doing it again changes nothing."""
+        ...
+
+    async def forget_old(self) -> None:
+        """Removes tickets that have been over for a week."""
+        ...
+
+
+class TicketNotFound(Exception):
+    """The player has no such ticket."""
+
+
+class AlreadyWaiting(Exception):
+    """The player waits for a game by this ruleset already."""
+
+
+class AlreadyMatched(Exception):
+    """The ticket has its game."""
+
+
+async def ask(
+    tickets: Tickets, lobby: Lobby, reservations: Reservations, wanted: NewTicket, request: KeyedRequest
+) -> tuple[Ticket, bool]:
+    """Keeps a ticket, with the player's present rating; the same request again gives the same one, and true.
+
+    Errors: AlreadyWaiting, KeyReused.
+    """
+    is_repeated = await reservations.is_kept(request)
+    if not is_repeated and await _waits(tickets, wanted):
+        raise AlreadyWaiting
+    ticket_id, fingerprint = await reservations.reserve(request, new_uuid())
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    ratings = {each.ruleset: each.rating for each in await lobby.ratings(wanted.player_id)}
+    rated = NewTicket(
+        wanted.player_id,
+        wanted.token_id,
+        wanted.ruleset,
+        wanted.players,
+        wanted.pace,
+        wanted.bots_after_s,
+        ratings.get(wanted.ruleset, Rating()).mu,
+    )
+    kept = await tickets.keep(ticket_id, rated)
+    if kept is None:
+        raise AlreadyWaiting
+    return kept, is_repeated
+
+
+async def _waits(tickets: Tickets, wanted: NewTicket) -> bool:
+    own = await tickets.of_player(wanted.player_id, TICKETS_LISTED)
+    return any(each.state == "waiting" and each.wanted.ruleset == wanted.ruleset for each in own)
+
+
+async def find(tickets: Tickets, principal: Principal, ticket_id: str) -> Ticket:
+    """Gives the player's own ticket. Errors: TicketNotFound."""
+    found = await tickets.find(ticket_id, principal.player_id)
+    if found is None:
+        raise TicketNotFound
+    return found
+
+
+async def cancel(tickets: Tickets, principal: Principal, ticket_id: str) -> None:
+    """Ends the player's own ticket; one that is over stays as it is. Errors: TicketNotFound, AlreadyMatched."""
+    found = await tickets.cancel(ticket_id, principal.player_id)
+    if found is None:
+        raise TicketNotFound
+    if found.game_id is not None:
+        raise AlreadyMatched

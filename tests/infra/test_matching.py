@@ -1,0 +1,191 @@
+"""The matcher on real engines: many at once seat everybody once, and one that dies at any step leaves nobody behind."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any, TypeVar
+
+import pytest
+from msgspec.structs import replace
+
+from domain.events import GameOpened, GameStarted, SeatChanged
+from domain.luck import link
+from domain.ruleset import Players
+from infra.embedded.engines import Engines
+from infra.settings import Settings
+from infra.wiring import open_services
+from services.identity import GUEST_SCOPES, create_guest, who_is
+from services.ids import new_uuid
+from services.matching import match
+from services.memory import MemoryAccounts, MemoryLog, MemorySecrets
+from services.memory_lobby import MemoryTickets
+from services.ports import Accounts, GameLog, Secrets, Unavailable
+from services.tables import Tables
+from services.tickets import PACES, NewTicket, Tickets
+from tests.engines import eventually, new_database, settings_of
+
+T = TypeVar("T")
+
+
+class Mortal:
+    """Ports whose process dies at one call: before it was carried out, or after. calls: how many there were."""
+
+    def __init__(self, dies_at: int, *, is_done: bool) -> None:
+        self.dies_at = dies_at
+        self.is_done = is_done
+        self.calls = 0
+
+    def of(self, port: Any) -> Any:
+        """Is the port, as this process has it."""
+        return MortalPort(self, port)
+
+    async def call(self, wanted: Callable[[], Awaitable[T]]) -> T:
+        """Calls a port, or dies."""
+        self.calls += 1
+        if self.calls == self.dies_at and not self.is_done:
+            raise Dead
+        answer = await wanted()
+        if self.calls == self.dies_at:
+            raise Dead
+        return answer
+
+
+class MortalPort:
+    """One port of a mortal process."""
+
+    def __init__(self, mortal: Mortal, port: Any) -> None:
+        self._mortal = mortal
+        self._port = port
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        return lambda *arguments, **named: self._mortal.call(lambda: method(*arguments, **named))
+
+
+class Dead(Exception):
+    """The process is no more."""
+
+
+async def ask(tickets: Tickets, accounts: Accounts, players: Players, ruleset: str = "davis") -> str:
+    """Has a new player ask for a table; gives the player."""
+    guest = await create_guest(accounts, "Anna", GUEST_SCOPES)
+    principal = await who_is(accounts, guest.token)
+    assert principal is not None
+    new = NewTicket(guest.player_id, principal.token_id, ruleset, players, PACES["live"], None, 25.0)
+    assert await tickets.keep(new_uuid(), new)
+    return guest.player_id
+
+
+async def everybody_sits_once(tickets: Tickets, log: GameLog, secrets: Secrets, players: list[str], seats: int) -> None:
+    """Asserts that all have a game that is there and has begun, and that each game is for those who were told so."""
+    told = {}
+    for player in players:
+        [ticket] = await tickets.of_player(player, 10)
+        assert (ticket.state, ticket.game_id is None) == ("matched", False)
+        told[player] = ticket.game_id
+    games = Counter(told.values())
+    assert set(games.values()) == {seats}
+    assert await tickets.seated() == []
+    known = await log.games_before(None, 1_000)
+    assert set(games) <= set(known)
+    for game_id in known:
+        events = [recorded.event for recorded in await log.read(game_id)]
+        sit = [event.player_id for event in events if isinstance(event, SeatChanged)]
+        assert sorted(sit) == sorted(player for player, game in told.items() if game == game_id)  # type: ignore[type-var]
+        assert sum(isinstance(event, GameStarted) for event in events) == 1
+        opened = events[0]
+        assert isinstance(opened, GameOpened)
+        assert opened.commitment == link(await secrets.seed(game_id), 0).hex()
+
+
+@pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
+async def test_a_matcher_that_dies_at_any_call_leaves_nobody_behind(is_done: bool) -> None:
+    """Each call in turn: the next matcher finishes what was begun, and begins nothing twice."""
+    deaths = 0
+    for dies_at in count(1):
+        tickets, log, secrets, accounts = MemoryTickets(), MemoryLog(), MemorySecrets(), MemoryAccounts()
+        players = [await ask(tickets, accounts, Players(2, 2)) for _ in range(4)]
+        mortal = Mortal(dies_at, is_done=is_done)
+        ports = [mortal.of(port) for port in (tickets, Tables(mortal.of(log)).log, secrets, accounts)]
+        with suppress(Dead):
+            await match(ports[0], Tables(ports[1]), ports[2], ports[3])
+        is_dead = mortal.calls >= dies_at
+        deaths += is_dead
+        await match(tickets, Tables(log), secrets, accounts)
+        await everybody_sits_once(tickets, log, secrets, players, 2)
+        assert len(log.games) == 2
+        if not is_dead:
+            break
+    assert deaths > 12
+
+
+@pytest.fixture
+def settings(engines: Engines) -> Settings:
+    """Settings of a server whose database is new for this test."""
+    return settings_of(engines, new_database(engines))
+
+
+@pytest.fixture
+async def matchers(settings: Settings) -> AsyncIterator[list[Any]]:
+    """The services of three processes."""
+    async with (
+        open_services(settings, connections=20) as one,
+        open_services(settings, connections=4) as two,
+        open_services(settings, connections=4) as three,
+    ):
+        yield [one, two, three]
+
+
+async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(matchers: list[Any]) -> None:
+    api, *others = matchers
+
+    async def work(services: Any) -> None:
+        tables = Tables(services.log)
+        while True:
+            await match(services.tickets, tables, services.secrets, services.accounts)
+
+    working = [asyncio.create_task(work(each)) for each in others]
+    try:
+        asked = (ask(api.tickets, api.accounts, Players(4, 4)) for _ in range(20))
+        players = await asyncio.gather(*asked)
+        await eventually(lambda: nobody_waits(api.tickets), what="everybody is told")
+    finally:
+        for task in working:
+            task.cancel()
+        await asyncio.wait(working)
+    assert all(task.cancelled() for task in working), [task.exception() for task in working if not task.cancelled()]
+    await everybody_sits_once(api.tickets, api.log, api.secrets, list(players), 4)
+
+
+async def nobody_waits(tickets: Tickets) -> bool:
+    _, waiting = await tickets.waiting(100)
+    return not waiting and not await tickets.seated()
+
+
+async def test_matchers_that_die_on_a_real_log_are_followed_by_others(settings: Settings) -> None:
+    """A part of the calls, since each takes its time: those around the statements that write."""
+    async with open_services(settings, connections=8) as services:
+        before: set[str] = set()
+        for dies_at, is_done in ((4, True), (5, True), (6, False), (7, True), (8, True), (9, False), (9, True)):
+            players = [await ask(services.tickets, services.accounts, Players(2, 2), "jokers") for _ in range(2)]
+            mortal = Mortal(dies_at, is_done=is_done)
+            ports = [mortal.of(port) for port in (services.tickets, services.log, services.secrets, services.accounts)]
+            with pytest.raises(Dead):
+                await match(ports[0], Tables(ports[1]), ports[2], ports[3])
+            await asyncio.gather(
+                *(match(services.tickets, Tables(services.log), services.secrets, services.accounts) for _ in range(3))
+            )
+            [new] = set(await services.log.games_before(None, 1_000)) - before
+            before.add(new)
+            for player in players:
+                [ticket] = await services.tickets.of_player(player, 10)
+                assert (ticket.state, ticket.game_id) == ("matched", new)
+
+
+async def test_without_a_database_a_matcher_says_so(settings: Settings) -> None:
+    away = replace(settings, database_url="postgresql://127.0.0.1:1/nowhere")
+    async with open_services(away) as services:
+        with pytest.raises(Unavailable):
+            await match(services.tickets, Tables(services.log), services.secrets, services.accounts)
