@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,10 @@ class Server:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     data = tmp_path_factory.mktemp("data")
-    with up(data) as (command, base_url):
+    with ExitStack() as exits:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SHANGHAI_WEBHOOK_TARGETS", "any")  # tests listen on loopback
+            command, base_url = exits.enter_context(up(data))
         yield Server(base_url, command.process.pid, data)
     sys.stdout.write("\n".join(command.lines))  # pytest shows it beside a failure
 

@@ -45,6 +45,7 @@ def server(module: str, settings: Settings) -> Iterator[Process]:
         "SHANGHAI_REDIS_URL": settings.bus_url,
         "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
         "SHANGHAI_PORT": str(settings.port),
+        "SHANGHAI_WEBHOOK_TARGETS": settings.webhook_targets,
         "SHANGHAI_METRICS_PORT": str(settings.metrics_port),
     }
     process = subprocess.Popen([sys.executable, "-m", module], env=environment(variables))
