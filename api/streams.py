@@ -21,7 +21,7 @@ from api.limits import neighbourhood
 from api.problems import Failed
 from domain.events import SeatChanged
 from domain.state import Game
-from services.games import NotSeated, as_seen, known_game, refuse_unknown
+from services.games import NotSeated, as_seen, known_game, refuse_stranger
 from services.ports import Accounts, Principal, Recorded, Unavailable
 from services.rendering import Names, names_at, render_event, render_view
 from services.tables import GameNotFound, Hot
@@ -233,7 +233,7 @@ async def story(
 
 def _seen(house: "House", game: Hot, caller: Principal) -> tuple[Hot, int | None]:
     """Gives what the caller may see of a game by now, and their seat. Errors: GameNotFound, NotSeated."""
-    refuse_unknown(game.game, caller)
+    refuse_stranger(game, caller)
     return as_seen(house.tables, game, caller)
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from domain.view import DecisionView
-from services.games import NotSeated, as_seen, refuse_unknown
+from services.games import NotSeated, as_seen, refuse_stranger
 from services.ports import Accounts, Principal, Unavailable
 from services.rendering import EventBody, names_at, render_decisions, render_event, timestamp
 from services.tables import GameNotFound, Hot, Tables
@@ -218,7 +218,7 @@ class Delivering:
         owner = Principal(claimed.player_id, "", ())
         try:
             game = await self._tables.fresh(claimed.game_id)
-            refuse_unknown(game.game, owner)
+            refuse_stranger(game, owner)
             hot, seat = as_seen(self._tables, game, owner)
         except (GameNotFound, NotSeated):
             return Dropped()

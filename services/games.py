@@ -26,6 +26,7 @@ from domain.commands import (
     Visibility,
 )
 from domain.decisions import seat_named
+from domain.events import GameStarted, SeatChanged
 from domain.evolve import fold
 from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
@@ -267,8 +268,14 @@ def own_seat(game: Game, principal: Principal) -> int:
 async def known_game(tables: Tables, principal: Principal, game_id: str) -> Hot:
     """Gives a game that the player may know of; raises GameNotFound."""
     hot = await tables.fresh(game_id)
-    refuse_unknown(hot.game, principal)
+    refuse_stranger(hot, principal)
     return hot
+
+
+def refuse_stranger(hot: Hot, principal: Principal) -> None:
+    """Raises GameNotFound for a game that the player may not know of, nor has played."""
+    if not may_know(hot.game, principal) and not has_played(hot, principal):
+        raise GameNotFound
 
 
 def refuse_unknown(game: Game, principal: Principal) -> None:
@@ -288,7 +295,8 @@ async def watched_game(tables: Tables, principal: Principal, game_id: str) -> tu
 def as_seen(tables: Tables, hot: Hot, principal: Principal) -> tuple[Hot, int | None]:
     """Gives what of a game the player may see now: with delayed spectators its past. Errors: NotSeated."""
     seat = seat_held_by(hot.game, principal.player_id)
-    if seat is None and hot.game.spectators == "none" and hot.game.opened_by != principal.player_id:
+    is_closed = hot.game.spectators == "none" and hot.game.opened_by != principal.player_id
+    if seat is None and is_closed and not has_played(hot, principal):
         raise NotSeated
     return as_listed(tables, hot, principal), seat
 
@@ -313,6 +321,23 @@ def may_know(game: Game, principal: Principal) -> bool:
         or principal.player_id in game.invited
         or any(seat.player_id == principal.player_id for seat in game.seats)
     )
+
+
+def has_played(hot: Hot, principal: Principal) -> bool:
+    """Tells whether a game is over in which the player has held a hand, whoever held it in the end."""
+    if hot.game.status not in ("finished", "cancelled"):
+        return False
+    sitting: dict[int, str | None] = {}
+    is_played = False
+    for recorded in hot.events:
+        match recorded.event:
+            case SeatChanged(seat, controller, player_id):
+                sitting[seat] = player_id if controller == "human" else None
+            case GameStarted():
+                is_played = True
+        if is_played and principal.player_id in sitting.values():
+            return True
+    return False
 
 
 def at_version(hot: Hot, version: int) -> Game:
