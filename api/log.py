@@ -9,8 +9,9 @@ from api.problems import Failed, Place
 from api.requests import header, invalid
 from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, is_over, story
+from services.chronicle import chronicle
 from services.games import watched_game
-from services.rendering import names_at, render_event
+from services.rendering import names_at, render_event, render_openly
 
 
 async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[EventPage]:
@@ -25,15 +26,23 @@ async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[Even
 
 
 async def export_game(house: House, call: Call[ExportQuery, None]) -> Answer[Text]:
-    """Gives everything that happened so far as a file, as the caller sees it: one Event a line.
+    """Gives everything that happened so far as a file, as the caller sees it.
 
-    It is all that `shanghai verify` needs to check every deal whose secret is revealed.
+    `ndjson` is one Event a line: all that `shanghai verify` needs to check every deal whose secret is revealed.
+    `text` is an account for people, a line for each turn; when the game is over, with open hands.
     """
     hot, seat = await watched_game(house.tables, call.caller, game_id_of(call.path))
     names = await names_at(house.accounts, [hot.game], hot.events)
-    lines = msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
-    name = f'attachment; filename="{hot.game.game_id}.{call.query.format}"'
-    return Answer(Text(lines, "application/x-ndjson"), {"content-disposition": name})
+    ending = {"ndjson": "ndjson", "text": "txt"}[call.query.format]
+    headers = {"content-disposition": f'attachment; filename="{hot.game.game_id}.{ending}"'}
+    if call.query.format == "ndjson":
+        lines = msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
+        return Answer(Text(lines, "application/x-ndjson"), headers)
+    if is_over(hot.game):
+        told = chronicle(render_openly(recorded, names) for recorded in hot.events)
+    else:
+        told = chronicle(render_event(recorded, seat, names) for recorded in hot.events)
+    return Answer(Text(told.encode(), "text/plain; charset=utf-8"), headers)
 
 
 async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[EventStream | None]:

@@ -153,10 +153,10 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
     if types.shown is EventStream:
         answer["description"] = "Server-sent events; see `x-sse` for the data of each."
         answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
-    elif operation.media_type:
-        answer["content"] = {operation.media_type: {"schema": {"type": "string"}}}
-        if operation.media_type == "application/x-ndjson":
-            answer["content"][operation.media_type]["x-line"] = {"$ref": "#/components/schemas/Event"}
+    elif operation.media_types:
+        answer["content"] = {media_type: {"schema": {"type": "string"}} for media_type in operation.media_types}
+        if ndjson := answer["content"].get("application/x-ndjson"):
+            ndjson["x-line"] = {"$ref": "#/components/schemas/Event"}
     elif types.shown not in (Text, None):
         answer["content"] = {"application/json": {"schema": components.of(types.shown)}}
         if operation.id in RECORDED:

@@ -33,8 +33,8 @@ TAGS: dict[Tag, str] = {
 class Operation(Struct, frozen=True, kw_only=True):
     """One operation. status: of success; headers: of that answer; also: other answers that are no problems.
 
-    media_type: of a Text that is answered. policy: instead of the one that goes with the method. costly: weighs as many
-    reads as /v1/meta says, or does so with this query parameter.
+    media_types: of a Text that is answered, one of them. policy: instead of the one that goes with the method. costly:
+    weighs as many reads as /v1/meta says, or does so with this query parameter.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
-    media_type: str = ""
+    media_types: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     is_listed: bool = True
 

@@ -193,8 +193,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         id="exportGame", tag="Log", method="GET", path=f"{_GAME}/export", handler=log.export_game,
-        scope="watch", costly=True, headers=("Content-Disposition",), media_type="application/x-ndjson",
-        problems=_WATCHED,
+        scope="watch", costly=True, headers=("Content-Disposition",), problems=_WATCHED,
+        media_types=("application/x-ndjson", "text/plain"),
     ),
     Operation(
         id="getReplay", tag="Log", method="GET", path=f"{_GAME}/replay", handler=history.get_replay,
@@ -266,7 +266,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(id="isReady", tag="Health", method="GET", path="/health/ready", handler=about.is_ready, also=(503,)),
     Operation(
         id="getMetrics", tag="Health", method="GET", path="/metrics", handler=about.get_metrics, scope="operate",
-        media_type="text/plain",
+        media_types=("text/plain",),
     ),
     Operation(
         id="getOpenApi", tag="Reference", method="GET", path="/openapi.json", handler=pages.get_openapi,

@@ -244,7 +244,9 @@ class EventPage(Struct, frozen=True):
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """How to write the export."""
 
-    format: Annotated[Literal["ndjson"], Meta(description="`ndjson`: one Event a line")] = "ndjson"
+    format: Annotated[
+        Literal["ndjson", "text"], Meta(description="`ndjson`: one Event a line; `text`: an account for people")
+    ] = "ndjson"
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):

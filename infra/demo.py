@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from services.chronicle import face
+
 Json = dict[str, Any]
 
-_SUITS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _RED = "DH"
 _PARTS = {"set": "set of", "run": "run of", "run_any_suit": "run in any suit of", "colour": "one colour of"}
 
@@ -165,17 +166,9 @@ class _Show:
 
 def _cards(placed: list[Json]) -> Text:
     return Text(" ").join(
-        Text.assemble(_card(card["card"]), f"({_face(card['as'])})" if card["as"] else "") for card in placed
+        Text.assemble(_card(card["card"]), f"({face(card['as'])})" if card["as"] else "") for card in placed
     )
 
 
 def _card(card: str) -> Text:
-    return Text(_face(card), "red" if card[-1:] in _RED else "")
-
-
-def _face(card: str) -> str:
-    """Writes a card with its suit's sign: the signs differ in shape, so no colour is needed to read it."""
-    rank, suit = card[:-1], card[-1:]
-    if not rank or suit not in _SUITS or card == "JK":
-        return card
-    return ("10" if rank == "T" else rank) + _SUITS[suit]
+    return Text(face(card), "red" if card[-1:] in _RED else "")

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from services.chronicle import face
 from tests.api.test_errors import assert_problem
 from tests.api.world import Clock, Player, World, dealt_game
 
@@ -111,3 +112,26 @@ async def test_a_cancelled_game_is_over_too(world: World, anna: Player, boris: P
     await anna.sent("POST", f"/v1/games/{game_id}/cancel")
     assert (await anna.call("GET", f"/v1/games/{game_id}/replay")).is_success
     assert_problem(await clara.call("GET", f"/v1/games/{game_id}/replay"), 403, "not_seated")
+
+
+async def test_an_account_for_people_shows_own_cards_and_when_it_is_over_all(
+    world: World, anna: Player, boris: Player, clara: Player, dora: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, overrides=ONE_ROUND)
+    running = await anna.call("GET", f"/v1/games/{game_id}/export?format=text")
+    assert running.headers["content-type"] == "text/plain; charset=utf-8"
+    assert running.headers["content-disposition"] == f'attachment; filename="{game_id}.txt"'
+    hands = [" ".join(map(face, (await each.view(game_id))["you"]["hand"])) for each in (anna, boris)]
+    assert f"The own hand: {hands[0]}" in running.text
+    assert hands[1] not in running.text
+    seen_by_dora = (await dora.call("GET", f"/v1/games/{game_id}/export?format=text")).text
+    assert "Boris: 11 cards" in seen_by_dora
+    assert hands[0] not in seen_by_dora
+    for player, seat in ((anna, 0), (boris, 1)):
+        await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}/bot", {"level": "easy"})
+    await world.tend(game_id)
+    over = (await dora.call("GET", f"/v1/games/{game_id}/export?format=text")).text
+    assert f"Anna: {hands[0]}" in over
+    assert f"Boris: {hands[1]}" in over
+    assert " won. Totals: " in over
+    assert_problem(await anna.call("GET", f"/v1/games/{game_id}/export?format=pdf"), 422, "invalid_request")
