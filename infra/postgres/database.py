@@ -65,9 +65,11 @@ def lost_is_unavailable(
     """Turns whatever means that the server is out of reach into one error."""
     try:
         yield
-    except ValueError:  # an argument that cannot be sent: an InterfaceError too, but the caller's fault
-        raise
     except lost as cause:
+        # An argument that cannot be sent is an InterfaceError, but the caller's fault; a certificate that is not
+        # believed is both a ValueError and an OSError.
+        if isinstance(cause, ValueError) and not isinstance(cause, OSError):
+            raise
         DATABASE_FAULTS.labels(_cause(cause)).inc()
         raise (NotDone if isinstance(cause, _UNDONE) else error)(f"{type(cause).__name__}: {_words(cause)}") from cause
 
