@@ -37,7 +37,9 @@ async def run(settings: Settings) -> None:
         opened_house(services, settings) as house,
         watched_api(settings, services.relay_lag),
     ):
-        app = watched(allowing(application(house), settings.cors_origins), noting(RequestLines(settings)))
+        app = watched(
+            allowing(application(house), settings.cors_origins), noting(RequestLines(settings), services.traces)
+        )
         with reading(*readings_of(house, services.lane_depth)):
             await Server(app, settings.host, settings.port, house.streams.drain).serve()
 

@@ -1,18 +1,20 @@
 """What an API process tells the operator: numbers, and a line for each request."""
 
+import time
 from collections.abc import Callable
 
 from api.access import Request
 from api.house import House
 from infra.watching.lines import RequestLine, RequestLines
 from infra.watching.numbers import PROBLEMS, REQUESTS, Reading
+from infra.watching.tracing import Tracing
 
 PROBES = frozenset({"isAlive", "isReady", "getMetrics"})
 """Operations that are asked every few seconds, by machines."""
 
 
-def noting(lines: RequestLines | None = None) -> Callable[[Request], None]:
-    """Gives what counts each request that was answered, and writes its line."""
+def noting(lines: RequestLines | None = None, traces: Tracing | None = None) -> Callable[[Request], None]:
+    """Gives what counts each request that was answered, writes its line and tells the traces."""
 
     def note(request: Request) -> None:
         REQUESTS.labels(request.operation or "none", f"{request.status // 100}xx").observe(request.answered_s)
@@ -20,8 +22,21 @@ def noting(lines: RequestLines | None = None) -> Callable[[Request], None]:
             PROBLEMS.labels(request.problem).inc()
         if lines is not None and lines.is_wanted(request.status, is_probe=request.operation in PROBES):
             lines.write(_line(request))
+        if traces is not None:
+            _trace(request, traces)
 
     return note
+
+
+def _trace(request: Request, traces: Tracing) -> None:
+    ended = time.time_ns()
+    facts: dict[str, str | int] = {
+        "http.route": request.route,
+        "http.response.status_code": request.status,
+        "shanghai.operation": request.operation,
+        "shanghai.request_id": request.request_id,
+    }
+    traces.requested(f"{request.method} {request.route}", facts, ended - int(request.ended_s * 1e9), ended)
 
 
 def _line(request: Request) -> RequestLine:

@@ -35,6 +35,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     port: Annotated[int, Meta(ge=1, le=65_535)] = 8000  # TCP port that the API listens on
     metrics_host: str = "127.0.0.1"  # address of the port below; 0.0.0.0 where probes come from outside
     metrics_port: Annotated[int, Meta(ge=0, le=65_535)] = 0  # of this process's /metrics and /health; 0: none
+    traces_url: Annotated[str, Meta(pattern=r"^(https?://.*)?$")] = ""  # where traces go, OTLP over HTTP; empty: none
+    traces_ratio: Annotated[float, Meta(ge=0, le=1)] = 0.1  # share of commands that are traced
     log_format: Literal["auto", "json", "text"] = "auto"  # of log lines; auto: text on a terminal, otherwise JSON
     log_level: Literal["debug", "info", "warning", "error"] = "info"  # the least that is logged
     bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped

@@ -22,6 +22,7 @@ from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedLog, CountedReader
+from infra.watching.tracing import Tracing, open_traces
 from services.delivering import Deliveries
 from services.invites import Invites
 from services.lag import Lag
@@ -37,7 +38,7 @@ class Services(Struct, frozen=True, kw_only=True):
 
     processes: tells whether a worker, a relay and a clock are alive; relay_lag: how far the relay is behind. settle:
     returns when no append or poke is under way; a loop that is about to stand still calls it. lane_depth: how many
-    appends wait.
+    appends wait; traces: what is told of commands on their way, where that is wanted.
     """
 
     log: GameLog
@@ -57,6 +58,7 @@ class Services(Struct, frozen=True, kw_only=True):
     relay_lag: Callable[[], Awaitable[Lag]]
     settle: Callable[[], Awaitable[None]]
     lane_depth: Callable[[], int]
+    traces: Tracing | None
 
 
 @asynccontextmanager
@@ -70,6 +72,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
     jobs = CountedJobs(open_jobs(settings.broker_url))
     presence = Presence(settings.limits_url)
+    traces = open_traces(settings, name)
     webhooks = PostgresWebhooks(database, settings.secret_key)
 
     async def settle() -> None:
@@ -79,8 +82,10 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     async with AsyncExitStack() as exits:
         for close in (database.close, lane.close, poke.close, settle, jobs.close, presence.close):
             exits.push_async_callback(close)
+        if traces is not None:
+            exits.callback(traces.close)
         yield Services(
-            log=CountedLog(database, lane),
+            log=CountedLog(database, lane, traces),
             secrets=PostgresSecrets(database, settings.secret_key),
             accounts=PostgresAccounts(database),
             reservations=PostgresReservations(database),
@@ -99,4 +104,5 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             relay_lag=partial(lag, database.fetch),
             settle=settle,
             lane_depth=lambda: lane.depth,
+            traces=traces,
         )

@@ -60,10 +60,13 @@ class Desk:
         )
 
     async def _tend(self, game_id: str) -> None:
+        began, traces = time.time_ns(), self._services.traces
         try:
             await tend(self._tables, self._services.secrets, game_id, now=self._services.work.now, choose=timed_choice)
         finally:
             await self._services.settle()  # the loop stands still between jobs
+            if traces is not None:
+                traces.worked(game_id, self._tables.in_memory(game_id).events, began, time.time_ns())
 
 
 def die_with(parent: int) -> None:

@@ -9,6 +9,7 @@ from infra.postgres.relay import YoungerCluster, leading_relay
 from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedPublisher
 from infra.watching.process import watched_leader
+from infra.watching.tracing import open_traces
 from services.handouts import HandOuts
 from services.ports import Unavailable
 from services.relay import OrderBroken, Relay
@@ -23,6 +24,7 @@ async def relay(settings: Settings) -> None:
     """Relays whenever this process is the leader; whatever it loses, it starts again from its checkpoint."""
     jobs = CountedJobs(open_jobs(settings.broker_url))
     bus = CountedPublisher(settings.bus_url, shards=settings.bus_shards, maxlen=settings.bus_maxlen)
+    traces = bus.traces = open_traces(settings, "shanghai relay")
     hand_outs = HandOuts(jobs)
     try:
         async with watched_leader(settings, "relay") as watched, asyncio.TaskGroup() as group:
@@ -37,6 +39,8 @@ async def relay(settings: Settings) -> None:
     finally:
         await bus.close()
         await jobs.close()
+        if traces is not None:
+            traces.close()
 
 
 if __name__ == "__main__":

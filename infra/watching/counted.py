@@ -15,8 +15,11 @@ from domain.view import View
 from infra.bus.publisher import RedisPublisher
 from infra.bus.reader import RedisBusReader
 from infra.jobs import ClosableJobs
+from infra.postgres.database import Database
+from infra.postgres.lane import Lane
 from infra.postgres.log import PostgresLog
 from infra.watching import numbers
+from infra.watching.tracing import Tracing
 from services.ports import (
     Append,
     FeedEntry,
@@ -28,7 +31,7 @@ from services.ports import (
     Unavailable,
     VersionConflict,
 )
-from services.relay import LogEntry
+from services.relay import LogEntry, Position
 from services.tables import Busy, Denied, KeyReused, Outcome, Plan, Tables
 
 _WHAT = {GameOpened: "opened", GameStarted: "started", GameFinished: "finished", GameCancelled: "cancelled"}
@@ -46,7 +49,11 @@ _RULESETS = frozenset(preset_names())
 
 
 class CountedLog(PostgresLog):
-    """A PostgresLog whose appends are timed and whose events are counted."""
+    """A PostgresLog whose appends are timed and whose events are counted, and that tells them to traces."""
+
+    def __init__(self, database: Database, lane: Lane, traces: Tracing | None = None) -> None:
+        super().__init__(database, lane)
+        self._traces = traces
 
     async def append(self, append: Append) -> datetime:
         began = time.perf_counter()
@@ -55,8 +62,12 @@ class CountedLog(PostgresLog):
         except BaseException as error:
             numbers.APPENDS.labels(_outcome(error)).observe(time.perf_counter() - began)
             raise
-        numbers.APPENDS.labels("done").observe(time.perf_counter() - began)
+        took_s = time.perf_counter() - began
+        numbers.APPENDS.labels("done").observe(took_s)
         _count(append.events)
+        if self._traces is not None:
+            ended = time.time_ns()
+            self._traces.appended(append, ended - int(took_s * 1e9), ended)
         return at
 
 
@@ -97,7 +108,10 @@ class CountedReader(RedisBusReader):
 
 
 class CountedPublisher(RedisPublisher):
-    """A RedisPublisher that counts what it tells, and how often it cannot."""
+    """A RedisPublisher that counts what it tells, and how often it cannot; traces are told where there are any."""
+
+    traces: Tracing | None = None
+    _told: Position = (0, 0)
 
     async def connect(self, generation: str) -> None:
         try:
@@ -115,6 +129,15 @@ class CountedPublisher(RedisPublisher):
             raise
         numbers.PUBLISHING.observe(time.perf_counter() - began)
         numbers.RELAYED.inc(len(entries))
+        if self.traces is not None:
+            self._trace(entries, self.traces)
+
+    def _trace(self, entries: Sequence[LogEntry], traces: Tracing) -> None:
+        """Leaves out what is told again after the bus was lost."""
+        new = [entry for entry in entries if (entry.xid, entry.gseq) > self._told]
+        if new:
+            self._told = (new[-1].xid, new[-1].gseq)
+            traces.relayed(new, time.time_ns())
 
 
 class CountedJobs:

@@ -47,6 +47,8 @@ def server(module: str, settings: Settings) -> Iterator[Process]:
         "SHANGHAI_PORT": str(settings.port),
         "SHANGHAI_WEBHOOK_TARGETS": settings.webhook_targets,
         "SHANGHAI_METRICS_PORT": str(settings.metrics_port),
+        "SHANGHAI_TRACES_URL": settings.traces_url,
+        "SHANGHAI_TRACES_RATIO": str(settings.traces_ratio),
     }
     process = subprocess.Popen([sys.executable, "-m", module], env=environment(variables))
     try:
