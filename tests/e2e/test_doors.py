@@ -1,10 +1,11 @@
-"""What leaves by the back doors while people play: logs at their loudest, metrics, everything that goes through Redis.
+"""What leaves by the back doors while people play: logs at their loudest, numbers, jobs, webhooks, what Redis is sent.
 
 What leaves by the front doors is held in tests/api/test_leaks.py, where two games that look alike are answered alike.
 """
 
 import asyncio
 import codecs
+import json
 import re
 import secrets
 import socket
@@ -14,15 +15,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from queue import Empty
 
+import httpx
 import pytest
 
 from domain.luck import CHAIN_LENGTH, link
 from infra.embedded.data_folder import secret_key
 from infra.postgres.database import Database
 from infra.postgres.secrets import PostgresSecrets
-from tests.e2e.client import Client, any_option
+from tests.e2e.client import Client, Json, any_option
+from tests.e2e.test_webhooks import Inbox, inbox
 from tests.test_up import up
+
+__all__ = ["inbox"]
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
@@ -72,6 +78,25 @@ def without_statements(logs: bytes) -> bytes:
     return re.sub(rb"STATEMENT:.*(?:\n\t.*)*", b"", logs)
 
 
+def numbers(data: Path) -> bytes:
+    """Reads what every process exports."""
+    [*targets] = json.loads((data / "metrics.json").read_text())
+    pages = [
+        httpx.get(f"http://{address}/metrics").raise_for_status() for each in targets for address in each["targets"]
+    ]
+    return b"".join(page.content for page in pages)
+
+
+def received(inbox: Inbox) -> list[Json]:
+    """Takes the events that were sent by webhook until now."""
+    messages: list[Json] = []
+    try:
+        while True:
+            messages.append(json.loads(inbox.messages.get_nowait()[1]))
+    except Empty:
+        return [message["data"] for message in messages if message["type"] != "decision.opened"]
+
+
 async def seeds(data: Path, games: Iterable[str]) -> list[bytes]:
     database = Database(f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}", size=1, name="test")
     kept = PostgresSecrets(database, bytes.fromhex(secret_key(data)))
@@ -81,13 +106,18 @@ async def seeds(data: Path, games: Iterable[str]) -> list[bytes]:
         await database.close()
 
 
-def test_no_card_seed_or_token_leaves_by_a_back_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_card_seed_or_token_leaves_by_a_back_door(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inbox: Inbox
+) -> None:
     monkeypatch.setenv("SHANGHAI_LOG_LEVEL", "debug")
+    monkeypatch.setenv("SHANGHAI_WEBHOOK_TARGETS", "any")
     data = tmp_path / "data"
     with up(data) as (_, base_url), everything_said_to_redis(data / "run" / "redis.sock") as said:
         anna, boris, stranger = (Client(base_url, name) for name in ("Anna", "Boris", "Clara"))
         hidden = [person.http.headers["Authorization"].removeprefix("Bearer ") for person in (anna, boris, stranger)]
         hidden.append(anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})["token"])
+        hook = secrets.token_hex(8)
+        hidden += [hook, anna.sent("POST", "/v1/me/webhooks", {"url": f"{inbox.url}/{hook}"})["secret"]]
         nonces = [secrets.token_hex(16), secrets.token_hex(16)]
         first, *others = (sha256(bytes.fromhex(nonce)).hexdigest() for nonce in nonces)
         seats = [{"controller": "you", "nonce_commitment": first}, {"controller": "open"}, {"controller": "bot"}]
@@ -103,6 +133,9 @@ def test_no_card_seed_or_token_leaves_by_a_back_door(tmp_path: Path, monkeypatch
             for person in (anna, boris, stranger)
             for what in ("view", "events?limit=500", "export", "fairness", "replay", "rounds", "hint")
         )
+        told = {event["version"]: event for event in anna.events(game_id)}
+        sent = received(inbox)
+        exported = numbers(data)
         [seed] = asyncio.run(seeds(data, [game_id]))
         for person in (anna, boris, stranger):
             person.close()
@@ -110,15 +143,18 @@ def test_no_card_seed_or_token_leaves_by_a_back_door(tmp_path: Path, monkeypatch
     of_later_rounds = [link(seed, number) for number in range(ROUNDS + 1, CHAIN_LENGTH + 1)]
     raw = bytes(said)
     logs = b"".join(log.read_bytes() for log in (data / "logs").iterdir())
-    for door, where in (("answers", front), ("redis", raw), ("logs", logs)):
+    for door, where in (("answers", front), ("redis", raw), ("logs", logs), ("hooks", repr(sent).encode())):
         assert found([*of_later_rounds, bytes.fromhex(secret_key(data))], where) == [], door
     tasks = b"\n".join(jobs(raw))
     assert game_id.encode() in tasks
-    for door, where in (("jobs", tasks), ("logs", without_statements(logs))):
+    assert len(sent) > 20
+    assert [event for event in sent if event != told[event["version"]]] == []
+    assert b"shanghai_moves_total" in exported
+    for door, where in (("jobs", tasks), ("logs", without_statements(logs)), ("numbers", exported)):
         assert found([link(seed, number) for number in range(1, ROUNDS + 1)], where) == [], door
         assert CARD.findall(where) == [], door
         assert [nonce for nonce in nonces if nonce.encode() in where] == [], door
-    for door, where in (("redis", raw), ("logs", logs), ("jobs", tasks)):
+    for door, where in (("redis", raw), ("logs", logs), ("jobs", tasks), ("numbers", exported)):
         assert [token for token in tokens if token in where] == [], door
         assert all(part not in where for token in tokens for part in [b64encode(token).rstrip(b"=")]), door
 
