@@ -63,9 +63,12 @@ def demo(ruleset: str, players: int) -> None:
 
 
 @main.command()
-def migrate() -> None:
+@click.option("--refuse-newer", is_flag=True, help="Fail where a newer version of this program has migrated it.")
+def migrate(*, refuse_newer: bool) -> None:
     """Brings the database at SHANGHAI_DATABASE_URL to this version's schema."""
     import asyncio
+
+    import asyncpg
 
     from infra import migrations
     from infra.settings import read_database_url
@@ -73,8 +76,8 @@ def migrate() -> None:
     with errors_as_lines():
         url = read_database_url()
         try:
-            applied = asyncio.run(migrations.migrate(url))
-        except (OSError, migrations.MigrationChanged) as error:
+            applied = asyncio.run(migrations.migrate(url, refuses_newer=refuse_newer))
+        except (OSError, asyncpg.PostgresError, migrations.MigrationChanged, migrations.NewerSchema) as error:
             fail(f"cannot migrate: {error}", 1)
     click.echo(f"applied {', '.join(applied)}" if applied else "nothing to apply")
 

@@ -56,7 +56,7 @@ def recover(folder: Path, data: Path, at: datetime | None) -> None:
     if recovered.faults:
         fail("the recovered log is not whole: " + "; ".join(recovered.faults), 1)
     click.echo(f"recovered {recovered.games} games with {recovered.events} events; the last is of {recovered.last_at}")
-    click.echo(f"put the installation's secret.key into {data} before `shanghai up --data {data}` makes a new one")
+    click.echo(f"put the installation's secret.key into {data}: `shanghai up --data {data}` does not start without it")
 
 
 @click.command()

@@ -144,6 +144,11 @@ def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
     )
 
 
+def is_given(variable: str) -> bool:
+    """Tells whether a variable is set, by itself or by a file."""
+    return bool(os.environ.get(variable) or os.environ.get(variable + _FILE))
+
+
 def is_secret(name: str) -> bool:
     """Tells whether a setting may hold a secret, a password in a URL included: it may be given by a file."""
     return name.endswith(("_url", "_key", "_password", "_secret"))

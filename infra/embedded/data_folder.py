@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from infra.embedded import CannotRun
 from infra.embedded.engines import SHORT_FOLDER, short_folder
+from infra.embedded.soundness import FolderUnusable, told_of
 
 
 class FolderInUse(CannotRun):
@@ -21,17 +23,20 @@ class FolderInUse(CannotRun):
 @contextmanager
 def locked(data: Path) -> Iterator[None]:
     """Makes the folder where it is missing and holds it for this process; a crash lets go of it too."""
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (data / "logs").mkdir(exist_ok=True, mode=0o700)
-    with (data / "lock").open("a+") as file:
+    with told_of(data):
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (data / "logs").mkdir(exist_ok=True, mode=0o700)
+        lock = (data / "lock").open("a+")
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             raise FolderInUse(f"{data} is in use by process {file.read().strip() or 'unknown'}") from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        with told_of(data):
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
         yield
 
 
@@ -66,8 +71,17 @@ def secret_key(data: Path) -> str:
     Without it the seeds of running games are lost: it belongs to the data and is backed up with it.
     """
     path = data / "secret.key"
+    with told_of(data):
+        _make_key(path)
+        key = path.read_text(errors="replace").strip()
+    if not re.fullmatch("[0-9a-fA-F]{64}", key):
+        raise FolderUnusable(f"{path} does not hold 64 hex digits: restore it from a backup")
+    return key
+
+
+def _make_key(path: Path) -> None:
     if not path.exists():
-        new = data / "secret.key.new"
+        new = path.with_name("secret.key.new")
         new.unlink(missing_ok=True)
         new.touch(mode=0o600)
         with new.open("w") as file:
@@ -75,4 +89,3 @@ def secret_key(data: Path) -> str:
             file.flush()
             os.fsync(file.fileno())
         new.rename(path)
-    return path.read_text().strip()

@@ -10,20 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.embedded import CannotRun, tether
+from infra.embedded.soundness import reason_in
 from infra.settings import environment
 
 
 class StartFailed(CannotRun):
-    """A process ended or stayed silent while it was to become ready; the text has the end of its log."""
+    """A process ended or stayed silent while it was to become ready; the text has its complaint and names its log."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """A started process; `url` is where an engine is reached and empty for other processes."""
+    """A started process; `url` is where an engine is reached and empty for other processes.
+
+    log_began: where in its log, which earlier ones have written too, it begins.
+    """
 
     name: str
     url: str
     log: Path
+    log_began: int
     process: subprocess.Popen[bytes]
     stop_signal: signal.Signals
 
@@ -70,6 +75,7 @@ def start(
         *map(str, command),
     ]
     with log.open("ab") as output:
+        log_began = output.tell()
         process = subprocess.Popen(
             tied,
             stdin=subprocess.DEVNULL,
@@ -78,7 +84,7 @@ def start(
             start_new_session=True,
             env=environment(variables or {}),
         )
-    return Running(name=name, url=url, log=log, process=process, stop_signal=stop_signal)
+    return Running(name=name, url=url, log=log, log_began=log_began, process=process, stop_signal=stop_signal)
 
 
 def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 15.0) -> Running:
@@ -87,7 +93,9 @@ def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 
     while not is_ready():
         if running.process.poll() is not None or time.monotonic() > deadline:
             running.stop(0)
-            raise StartFailed(f"{running.name} did not start; the end of {running.log}:\n{last_lines(running.log)}")
+            raise StartFailed(
+                f"{running.name} did not start: {reason_in(running.log, running.log_began)} (more in {running.log})"
+            )
         time.sleep(0.005)
     return running
 

@@ -14,8 +14,9 @@ from infra.embedded.ports import base_url, check_port, free_port, reached_at
 from infra.embedded.postgres import start_postgres
 from infra.embedded.reaching import engine_variables
 from infra.embedded.running import Running, StartFailed, start, wait_until
+from infra.embedded.soundness import refuse_unsound
 from infra.embedded.valkey import start_redis
-from infra.settings import environment, read_settings
+from infra.settings import environment, is_given, read_settings
 
 # Started by module name in child processes, never by import.
 ROOF = {
@@ -59,12 +60,13 @@ def running_stack(
 
     Call it from the main thread: all processes end with the thread that started them. After the start
     nothing restarts a dead process but `kept.watch(stack.processes.values(), …)`.
-    Errors: FolderInUse, PortTaken, SettingRefused, EngineMissing, StartFailed, GaveUp.
+    Errors: FolderInUse, FolderUnusable, PortTaken, SettingRefused, EngineMissing, StartFailed, GaveUp.
     """
     data = data.absolute()
     with ExitStack() as exits:
         exits.enter_context(locked(data))
         check_port(host, port)
+        refuse_unsound(data, has_key=is_given("SHANGHAI_SECRET_KEY"))
         run = exits.enter_context(socket_folder(data))
         variables = _variables(data, run, host, port)
         ports = _metrics_ports(read_settings(variables).metrics_port)
@@ -116,7 +118,7 @@ def _start_engines(data: Path, run: Path, exits: ExitStack) -> dict[str, Kept]:
 
 
 def _migrate(data: Path, variables: Mapping[str, str]) -> None:
-    command = [sys.executable, "-m", "infra.cli", "migrate"]
+    command = [sys.executable, "-m", "infra.cli", "migrate", "--refuse-newer"]
     migration = start("migrate", command, log=data / "logs/migrate.log", variables=variables)
     wait_until(migration, lambda: migration.process.poll() == 0, bound_s=60)
 

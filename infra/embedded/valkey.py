@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from infra.embedded.binaries import valkey_program
-from infra.embedded.running import Running, start, wait_until, works_in
+from infra.embedded.running import Running, StartFailed, start, wait_until, works_in
 
 SERVER_SETTINGS = {
     "port": "0",
@@ -38,7 +38,10 @@ def start_redis(data: Path, run: Path, *, log: Path | None = None) -> Running:
         url=f"unix://{path}",
         orphan_signal=signal.SIGTERM,
     )
-    return wait_until(running, lambda: _answers(path))
+    try:
+        return wait_until(running, lambda: _answers(path))
+    except StartFailed as failure:
+        raise StartFailed(f"{failure}; {data} may be removed: all in it is made again") from None
 
 
 def _wait_for_the_former(pid_file: Path, data: Path) -> None:

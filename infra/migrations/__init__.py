@@ -22,20 +22,33 @@ class MigrationChanged(RuntimeError):
     """A file differs from what was applied under its name."""
 
 
-async def migrate(database_url: str) -> list[str]:
+class NewerSchema(RuntimeError):
+    """The database was migrated by a newer version of this program."""
+
+
+async def migrate(database_url: str, *, refuses_newer: bool = False) -> list[str]:
     """Applies what is missing, each file in a transaction of its own, and gives the names applied now.
 
     Several at once are safe: the later ones wait. Also makes the coming months' partitions of `event`.
-    Errors: MigrationChanged before anything is applied; those of asyncpg, and OSError without a database.
+    Errors: MigrationChanged and NewerSchema before anything is applied; those of asyncpg; OSError without a database.
     """
     connection = await asyncpg.connect(database_url, server_settings={"application_name": "shanghai migrate"})
     try:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+        if refuses_newer:
+            await _refuse_newer(connection)
         applied = await _apply_missing(connection)
         await connection.execute("SELECT make_event_partitions($1)", _MONTHS_AHEAD)
     finally:
         await connection.close()
     return applied
+
+
+async def _refuse_newer(connection: asyncpg.Connection) -> None:
+    await connection.execute(_BOOK)
+    names = {row["name"] for row in await connection.fetch("SELECT name FROM schema_migration")}
+    if unknown := sorted(names - {path.name for path in _FOLDER.glob("[0-9]*.sql")}):
+        raise NewerSchema(f"the database is of a newer version ({unknown[-1]} was applied): upgrade this program")
 
 
 async def _apply_missing(connection: asyncpg.Connection) -> list[str]:
