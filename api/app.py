@@ -11,6 +11,7 @@ from api.access import watched
 from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
 from api.numbers import noting, readings_of
+from api.proxies import behind
 from api.routes import application
 from api.server import Server
 from api.streams import Streams
@@ -25,7 +26,8 @@ from services.feed import Feed
 from services.limits import Policy, Quotas
 from services.ports import FeedEntry, Unavailable
 
-LEASES: dict[Policy, int] = {"reads": 10, "moves": 10}  # a process takes such a part of the quota at once
+# A process takes such a part of the quota at once.
+LEASES: dict[Policy, int] = {"reads": 10, "moves": 10, "strangers": 10}
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +42,7 @@ async def run(settings: Settings) -> None:
         app = watched(
             allowing(application(house), settings.cors_origins), noting(RequestLines(settings), services.traces)
         )
+        app = behind(app, settings.trusted_proxies, settings.forwarded_header)
         with reading(*readings_of(house, services.lane_depth)):
             await Server(app, settings.host, settings.port, house.streams.drain).serve()
 

@@ -48,13 +48,17 @@ class Callers:
             self._known.pop(token, None)
             return None
         if len(self._known) >= _CALLERS_KEPT:
-            self.forget()
+            self._known.clear()
         self._known[token] = (principal, now + CALLERS_KNOWN_S)
         return principal
 
+    def has_met(self, token: str) -> bool:
+        """Tells whether a token spoke for somebody when it was looked up last."""
+        return token in self._known
+
     def forget(self) -> None:
         """Has every token looked up anew."""
-        self._known.clear()
+        self._known = {token: (principal, 0.0) for token, (principal, _) in self._known.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

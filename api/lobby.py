@@ -3,7 +3,7 @@
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
-from api.requests import etag, header, invalid, versions_of
+from api.requests import etag, invalid, listing, versions_of
 from api.rules import ruleset_of
 from api.shapes import (
     CORRESPONDENCE_TURN_S,
@@ -74,7 +74,7 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
     hot = await games.known_game(house.tables, call.caller, game_id_of(call.path))
     hot = games.as_listed(house.tables, hot, call.caller)
     tag = etag(hot.version)
-    if hot.version in (versions_of(header(call.headers, b"if-none-match")) or ()):
+    if hot.version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": tag})
@@ -86,7 +86,7 @@ async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answe
     Where a seat has given a `nonce_commitment`, the game still waits until these seats have revealed their nonces.
     """
     game_id = game_id_of(call.path)
-    made_for = versions_of(header(call.headers, b"if-match"))
+    made_for = versions_of(listing(call.headers, b"if-match"))
     hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for)
     return await shown(house, call.caller, hot, outcome)
 

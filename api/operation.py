@@ -70,9 +70,11 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def limited_by(self) -> Policy | None:
-        """Which quota a request is counted against; none where no token is needed."""
-        if self.policy is not None or not self.types.has_caller:
+        """Which quota a request is counted against; none for the server's health, which must always be told."""
+        if self.policy is not None:
             return self.policy
+        if not self.types.has_caller:
+            return None if self.tag == "Health" else "strangers"
         return "reads" if self.method == "GET" else "moves"
 
     @property
@@ -83,6 +85,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         return (
             "invalid_request",  # an unknown parameter at least
             *(body if types.body else ()),
+            *(("request_timeout",) if types.body else ()),
             *(("idempotency_key_required", "idempotency_key_reused") if types.is_keyed else ()),
             *(("unauthenticated", "insufficient_scope") if types.has_caller else ()),
             *(("rate_limited",) if self.limited_by else ()),

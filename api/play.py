@@ -5,7 +5,7 @@ from api.house import House
 from api.lobby import replay_header
 from api.paths import game_id_of
 from api.problems import failure_of
-from api.requests import etag, header, invalid, prefers_representation, versions_of
+from api.requests import etag, invalid, listing, prefers_representation, versions_of
 from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerdict, ViewQuery
 from domain.events import SeatChanged
 from domain.view import View
@@ -27,7 +27,7 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
         hot = _as_it_was(hot, wanted)
     version = hot.version
     tag = etag(version)
-    if version in (versions_of(header(call.headers, b"if-none-match")) or ()):
+    if version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
     return Answer(render_view(_as_it_was(hot, version), seat, names), {"etag": tag})
@@ -47,7 +47,7 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     The events are those of the move itself, as the caller sees them; what others do next comes by events or stream.
     """
     game_id = game_id_of(call.path)
-    made_for = versions_of(header(call.headers, b"if-match"))
+    made_for = versions_of(listing(call.headers, b"if-match"))
     hot, seat, outcome = await games.make_move(
         house.tables, call.caller, game_id, call.body.decision_id, call.body.move, call.request, made_for
     )

@@ -34,6 +34,7 @@ from services.rendering import timestamp
 _REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols
 _DIRECTION_MARKS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BLANKS = set("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols that show nothing
 
 
 class ResultBody(Struct, frozen=True):
@@ -158,7 +159,7 @@ async def get_me(_: House, call: Call[NoQuery, None]) -> Answer[Me]:
 
 
 def _fit_name(given: str) -> str:
-    name = given.strip()
+    name = unicodedata.normalize("NFC", given.strip())
     if not 1 <= len(name) <= MAX_NAME:
         raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
     refuse_unshowable(name, "/name")
@@ -169,7 +170,7 @@ def refuse_unshowable(text: str, pointer: str) -> None:
     """Raises Failed for a text that cannot be shown to others as it is."""
     if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in text):
         raise invalid("body", pointer, "invalid_value", "Control characters are not allowed.")
-    if not any(unicodedata.category(sign)[0] in _VISIBLE for sign in text):
+    if not any(unicodedata.category(sign)[0] in _VISIBLE and sign not in _BLANKS for sign in text):
         raise invalid("body", pointer, "invalid_value", "Something that can be seen is needed.")
 
 

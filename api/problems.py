@@ -36,7 +36,7 @@ class Kind(Struct, frozen=True):
 
 
 KINDS: dict[str, Kind] = {
-    "bad_request": Kind(400, "Bad request", "The request is not proper HTTP, for example its Host."),
+    "bad_request": Kind(400, "Bad request", "The request is not proper HTTP: its Host, or a header given twice."),
     "malformed_json": Kind(400, "Malformed JSON", "The body is not JSON in UTF-8."),
     "idempotency_key_required": Kind(
         400, "Idempotency-Key required", "This request needs an Idempotency-Key of 1 to 128 printable characters."
@@ -63,6 +63,7 @@ KINDS: dict[str, Kind] = {
     "round_not_found": Kind(404, "Round not found", "The game has not come to such a round."),
     "ruleset_not_found": Kind(404, "Ruleset not found", "There is no such ruleset."),
     "method_not_allowed": Kind(405, "Method not allowed", "This path knows other methods; see the header Allow."),
+    "request_timeout": Kind(408, "Request timeout", "The body did not come in time.", 1),
     "payload_too_large": Kind(413, "Payload too large", "The body is larger than the bound in /v1/meta."),
     "unsupported_media_type": Kind(415, "Unsupported media type", "Bodies are sent as application/json."),
     "decision_closed": Kind(

@@ -33,11 +33,13 @@ class Reply(Response[bytes]):
         headers = [(name.encode(), value.encode("latin-1")) for name, value in self.headers.items()]
         headers.append((b"x-request-id", request_id(scope).encode()))
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
-        if self.stream is not None:
+        is_head = scope["method"] == "HEAD"
+        if self.stream is not None and not is_head:
             await send_story(self.stream, receive, send)
-        else:
-            body = b"" if scope["method"] == "HEAD" else self.body
-            await send({"type": "http.response.body", "body": body, "more_body": False})
+            return
+        if self.stream is not None:
+            await self.stream.chunks.aclose()
+        await send({"type": "http.response.body", "body": b"" if is_head else self.body, "more_body": False})
 
 
 def reply(answer: Answer[Any], status: int) -> Reply:

@@ -1,7 +1,9 @@
 """Reading a request: strictly, within bounds, and with every fault named by its place."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Container, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
@@ -14,6 +16,8 @@ from services.ports import KeyedRequest
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 16
 MAX_KEY = 128
+THROWN_AWAY, THROWN_AWAY_S = 1 << 20, 1.0  # of a body that is too large
+BODY_S = 15.0  # a body comes within this time; less than the connection is given, so that it can be said
 
 T = TypeVar("T")
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
@@ -25,28 +29,61 @@ class Disconnected(Exception):
 
 
 def header(headers: Headers, name: bytes) -> str | None:
-    """Gives a header's value by its lower-case name."""
+    """Gives the value of a header that may be given once, by its lower-case name. Errors: Failed for a second one."""
+    found: bytes | None = None
     for key, value in headers:
         if key == name:
-            return value.decode("latin-1")
-    return None
+            if found is not None:
+                raise Failed("bad_request", f"The header {name.decode()} is given twice.")
+            found = value
+    return None if found is None else found.decode("latin-1")
+
+
+def listing(headers: Headers, name: bytes) -> str | None:
+    """Gives the value of a header that is a list, all its lines together."""
+    lines = [value.decode("latin-1") for key, value in headers if key == name]
+    return ", ".join(lines) if lines else None
+
+
+def bearer_token(headers: Headers) -> str:
+    """Gives the token that a request was sent with; empty where there is none."""
+    scheme, _, token = (header(headers, b"authorization") or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 async def read_body(headers: Headers, receive: Receive) -> bytes:
-    """Reads the whole body; a larger one than allowed is left unread and closes the connection."""
+    """Reads the whole body; one that is larger than allowed, or comes too slowly, closes the connection."""
     announced = header(headers, b"content-length")
-    if announced is not None and announced.isdigit() and int(announced) > MAX_BODY:
-        raise _too_large()
-    body = bytearray()
-    while True:
+    is_too_large = announced is not None and announced.isdigit() and int(announced) > MAX_BODY
+    try:
+        async with asyncio.timeout(BODY_S):
+            body = b"" if is_too_large else await _taken(receive, MAX_BODY)
+    except TimeoutError:
+        raise Failed("request_timeout", headers={"connection": "close"}) from None
+    if is_too_large or len(body) > MAX_BODY:
+        if header(headers, b"expect") is None:
+            await _throw_away(receive)
+        raise Failed("payload_too_large", headers={"connection": "close"})
+    return body
+
+
+async def _taken(receive: Receive, at_most: int) -> bytes:
+    """Reads the body to its end, or until it is longer."""
+    body, is_more = bytearray(), True
+    while is_more and len(body) <= at_most:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Disconnected
         body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise _too_large()
-        if not message.get("more_body", False):
-            return bytes(body)
+        is_more = message.get("more_body", False)
+    return bytes(body)
+
+
+async def _throw_away(receive: Receive) -> None:
+    """Takes what still comes, for a while: whoever finds the connection closed while sending sees no answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(THROWN_AWAY_S):
+            await _taken(receive, THROWN_AWAY)
 
 
 def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T], *, optional: bool) -> T:
@@ -74,6 +111,8 @@ def decode_query(query: bytes, type_: type[T]) -> T:
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name in given:
             raise invalid("query", name, "repeated", "Given more than once.")
+        if "\0" in value:  # no database takes it
+            raise invalid("query", name, "invalid_value", "Control characters are not allowed.")
         given[name] = value
     try:
         return msgspec.convert(given, type_, strict=False)
@@ -120,7 +159,7 @@ def etag(version: int) -> str:
 
 def prefers_representation(headers: Headers) -> bool:
     """Tells whether the answer of a move shall hold the view after it."""
-    wishes = (header(headers, b"prefer") or "").replace(";", ",").split(",")
+    wishes = (listing(headers, b"prefer") or "").replace(";", ",").split(",")
     return "return=representation" in (wish.replace(" ", "").lower() for wish in wishes)
 
 
@@ -152,7 +191,3 @@ def _is_too_deep(body: bytes) -> bool:
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.?)*+(?:"|\Z)', re.DOTALL)  # an unclosed one too, so that it stays linear
 _BRACKETS = re.compile(rb"[\[\]{}]")
-
-
-def _too_large() -> Failed:
-    return Failed("payload_too_large", headers={"connection": "close"})

@@ -19,7 +19,7 @@ from api.limits import neighbourhood, refuse_beyond
 from api.operations import OPERATIONS, Operation, Types
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
-from api.requests import Disconnected, Headers, decode_body, decode_query, header, keyed_request, read_body
+from api.requests import Disconnected, Headers, bearer_token, decode_body, decode_query, keyed_request, read_body
 from domain.refusals import Refused
 from services.identity import Scope, is_allowed
 from services.limits import Policy
@@ -55,7 +55,12 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
         quota: dict[str, str] = {}
         request.scope["operation"] = operation  # type: ignore[typeddict-unknown-key]  # for the note of it
         try:
-            caller = await _caller(house, request.scope, operation.scope) if types.has_caller else None
+            caller = None
+            if types.has_caller:
+                token = bearer_token(request.scope["headers"])
+                if not house.callers.has_met(token):
+                    quota = await _counted_stranger(house, request.scope)
+                caller = await _caller(house, request.scope, token, operation.scope)
             if policy is not None:
                 quota = await _counted(house, operation, policy, request.scope, caller)
             call = await _call(operation, types, read, request, caller)
@@ -94,6 +99,11 @@ async def _counted(
     return await refuse_beyond(house.limits[policy], policy, subject, house.quotas.costly_read if is_costly else 1)
 
 
+async def _counted_stranger(house: House, scope: Any) -> dict[str, str]:
+    """Counts a request whose token is not known here, for its address, before anybody looks the token up."""
+    return await refuse_beyond(house.limits["strangers"], "strangers", neighbourhood(_address(scope)))
+
+
 def _address(scope: Any) -> str:
     client = scope["client"]
     return client[0] if client else ""
@@ -105,6 +115,8 @@ async def _call(
     """Reads a request in the order in which it can fail: what, how."""
     scope = request.scope
     headers = scope["headers"]
+    if "\0" in scope["path"]:  # nothing has such a name, and no database takes it
+        raise Failed("not_found")
     raw = b"" if read is None else await read_body(headers, request.receive)
     body = None if read is None else read(raw, headers)
     parts: dict[str, Any] = {
@@ -122,9 +134,8 @@ async def _call(
     return KeyedCall(**parts, caller=caller, request=keyed)
 
 
-async def _caller(house: House, asgi: Any, scope: Scope | None) -> Principal:
-    scheme, _, token = (header(asgi["headers"], b"authorization") or "").partition(" ")
-    caller = await house.callers.find(token.strip()) if scheme.lower() == "bearer" else None
+async def _caller(house: House, asgi: Any, token: str, scope: Scope | None) -> Principal:
+    caller = await house.callers.find(token)
     if caller is None:
         raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
     asgi["caller"] = caller

@@ -6,9 +6,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
+
+from api.connections import Connection
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ENDS_WITHIN_S = 4  # after a signal; open streams have gone by then, and requests under way are cut off
@@ -24,12 +26,13 @@ class Server(uvicorn.Server):
                 host=host,
                 port=port,
                 loop="none",
-                http="httptools",
+                http=Connection,
                 ws="none",
                 lifespan="off",
                 interface="asgi3",
                 log_config=None,
                 access_log=False,
+                proxy_headers=False,  # it would believe whoever comes from this machine; see proxies.py
                 server_header=False,
                 timeout_graceful_shutdown=ENDS_WITHIN_S,
             )
@@ -41,6 +44,13 @@ class Server(uvicorn.Server):
         """Begins to listen."""
         await super().startup(sockets)
         self.is_up.set()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Looks after the connections, every second; uvicorn calls it ten times as often."""
+        if counter % 10 == 0:
+            for connection in tuple(self.server_state.connections):
+                cast("Connection", connection).end_overdue()
+        return await super().on_tick(counter)
 
     def stop(self) -> None:
         """Ends the server: no new connections, a goodbye on every stream, answers under way completed."""

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
@@ -51,6 +52,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     guests_per_minute: UpToMillion = 20  # new players per address
     streams_per_token: UpToMillion = 10  # open at once in one API process
     streams_per_address: UpToMillion = 100  # open at once in one API process
+    strangers_per_s: UpToMillion = 20  # requests without a known token, per address
+    strangers_burst: UpToMillion = 100  # of these at once per address, after silence
+    trusted_proxies: str = ""  # in front, believed about the client: networks (10.0.0.0/8, …) and `unix`
+    forwarded_header: Literal["x-forwarded-for", "forwarded"] = "x-forwarded-for"  # where they name the client
     cors_origins: str = ""  # websites that may call the API from a browser: https://a.example,https://b.example or *
     worker_concurrency: UpTo64 = 1  # pool processes of one Celery worker
     webhook_targets: Literal["global", "any"] = "global"  # `any`: http, other ports, private addresses; development
@@ -85,6 +90,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         if values.get(name) is None:
             raise SettingRefused(f"{_variable(name)} is not set{_ALSO.get(name, ', nor is SHANGHAI_REDIS_URL')}")
     values["broker_url"] = _broker_form(str(values["broker_url"]))
+    _check_networks(str(values.get("trusted_proxies", "")))
     values["secret_key"] = _key(str(values["secret_key"]))
     return _checked(values)
 
@@ -210,6 +216,14 @@ def _key(text: str) -> bytes:
     if len(key) != 32:
         raise SettingRefused("SHANGHAI_SECRET_KEY must be 64 hex digits")
     return key
+
+
+def _check_networks(text: str) -> None:
+    for name in filter(None, (name.strip() for name in text.split(","))):
+        try:
+            name == "unix" or ip_network(name)
+        except ValueError as error:
+            raise SettingRefused(f"SHANGHAI_TRUSTED_PROXIES: {error}") from None
 
 
 def _checked(values: dict[str, object]) -> Settings:

@@ -10,15 +10,23 @@ from services.ids import public_id
 from services.ports import KeyedRequest, Reservations
 from services.tables import GameNotFound, Tables
 
-Policy: TypeAlias = Literal["reads", "moves", "games", "guests"]
+Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers"]
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
-class Quotas(Struct, frozen=True, kw_only=True, rename={"guests_per_minute": "guests_per_address_and_minute"}):
+_ADDRESSES = {
+    "guests_per_minute": "guests_per_address_and_minute",
+    "strangers_per_s": "strangers_per_address_and_s",
+    "strangers_burst": "strangers_per_address_burst",
+}
+
+
+class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     """What one token may ask, and where it says so one address. burst: at once, after a time of silence.
 
     moves: everything that changes something, but for opening games. costly_read: so many reads count the view at a
     version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened.
+    strangers: requests without a token, or with one that this server does not know yet.
     """
 
     reads_per_s: _Count = 100
@@ -31,6 +39,8 @@ class Quotas(Struct, frozen=True, kw_only=True, rename={"guests_per_minute": "gu
     guests_per_minute: _Count = 20
     streams_per_token: _Count = 10
     streams_per_address: _Count = 100
+    strangers_per_s: _Count = 20
+    strangers_burst: _Count = 100
 
     @property
     def policies(self) -> dict[Policy, tuple[int, float]]:
@@ -40,6 +50,7 @@ class Quotas(Struct, frozen=True, kw_only=True, rename={"guests_per_minute": "gu
             "moves": (self.moves_burst, self.moves_burst / self.moves_per_s),
             "games": (self.games_per_minute, 60.0),
             "guests": (self.guests_per_minute, 60.0),
+            "strangers": (self.strangers_burst, self.strangers_burst / self.strangers_per_s),
         }
 
 

@@ -36,6 +36,8 @@ GENEROUS = {  # who runs this is alone with friends and programs
     "guests_per_minute": 1_000,
     "streams_per_token": 10_000,
     "streams_per_address": 10_000,
+    "strangers_per_s": 10_000,
+    "strangers_burst": 20_000,
 }
 READY_BOUND_S = 60.0
 ROOF_STOP_S, REDIS_STOP_S, POSTGRES_STOP_S = 4.5, 0.5, 0.8  # together below 6 s

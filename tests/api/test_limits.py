@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from api.limits import neighbourhood
+from services.identity import TOKEN_PREFIX
 from services.limits import MemoryLimit
+from services.ports import Principal
 from tests.api.test_errors import assert_problem
 from tests.api.test_streams import close, guest, messages
 from tests.api.world import AMPLE, DAVIS, dealt_game, new_world, players, serving, with_token
@@ -40,6 +42,41 @@ async def test_a_token_may_read_and_change_so_often_and_another_one_is_counted_a
         renamed = [await anna.call("PATCH", "/v1/me", {"name": "Anna"}) for _ in range(3)]
         assert [answer.status_code for answer in renamed] == [200, 200, 429]
         assert (await anna.call("GET", "/v1/meta")).status_code == 200
+
+
+async def test_an_address_may_guess_tokens_and_look_around_so_often_and_those_known_are_not_held_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = new_world(quotas=replace(AMPLE, strangers_per_s=1, strangers_burst=5))
+    async with players(world, "Anna", "") as [anna, stranger]:
+        assert (await anna.call("GET", "/v1/me")).headers["ratelimit-policy"].startswith('"reads"')
+        guesses = [
+            await stranger.call("GET", "/v1/me", authorization=f"Bearer {TOKEN_PREFIX}{number}") for number in range(4)
+        ]
+        assert [guess.status_code for guess in guesses] == [401] * 4
+        assert guesses[0].headers["ratelimit-policy"] == '"strangers";q=5;w=5'
+        looked_up: list[bytes] = []
+        principal = world.accounts.principal
+
+        async def noted(token_hash: bytes) -> Principal | None:
+            looked_up.append(token_hash)
+            return await principal(token_hash)
+
+        monkeypatch.setattr(world.accounts, "principal", noted)
+        for refused in (
+            await stranger.call("GET", "/v1/me", authorization=f"Bearer {TOKEN_PREFIX}4"),
+            await stranger.call("GET", "/v1/me"),
+            await stranger.call("GET", "/v1/rulesets"),
+            await stranger.call("POST", "/v1/rulesets/validate", {"ruleset": "davis"}),
+            await stranger.call("GET", "/openapi.json"),
+        ):
+            assert_problem(refused, 429, "rate_limited")
+            assert refused.headers["retry-after"] == "1"
+        assert looked_up == []
+        assert (await stranger.call("GET", "/health/live")).status_code == 200
+        assert (await anna.call("GET", "/v1/me")).status_code == 200
+        world.house.callers.forget()
+        assert (await anna.call("GET", "/v1/me")).status_code == 200
 
 
 async def test_what_remains_is_said_with_a_refusal_too() -> None:

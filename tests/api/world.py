@@ -91,6 +91,8 @@ AMPLE = Quotas(
     guests_per_minute=1_000,
     streams_per_token=1_000,
     streams_per_address=1_000,
+    strangers_per_s=100_000,
+    strangers_burst=100_000,
 )
 
 
