@@ -23,7 +23,7 @@ Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 LIMIT_S = 5.0  # for everything together
 _ANSWER_BYTES = 16 * 1024  # read of an answer at most, to come to its status
 _INTERIM = 4  # answers of 1xx before the answer
-_ADDRESSES = 3  # tried one after the other
+_ADDRESSES = 6  # tried one after the other
 _LOOKUPS = 16  # at once; one that a nameserver does not answer occupies its thread for longer than LIMIT_S
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: |\r)")
 

@@ -5,6 +5,7 @@ follow from what they tell, so that each is made once, whoever dies when. While 
 """
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -36,6 +37,8 @@ SEATING = (GameOpened, SeatChanged, NoncesDropped)
 """The events that change who sits where."""
 _KNOWN_GAMES = 10_000
 _AT_ONCE = 1_000
+
+_log = logging.getLogger(__name__)
 
 
 class Listener(Struct, frozen=True):
@@ -112,11 +115,15 @@ class AnnouncedLog(Protocol):
 
 
 class _Followed(Struct):
-    """A game of which an event was read. people: who sits where; state: only where somebody listens."""
+    """A game of which an event was read. people: who sits where; state: only where somebody listens.
+
+    is_lost: its events make no game any more.
+    """
 
     people: dict[int, str] = field(default_factory=dict)
     version: int = 0
     state: State | None = None
+    is_lost: bool = False
 
 
 class Announcer:
@@ -182,10 +189,10 @@ class Announcer:
             people = {*before.values(), *followed.people.values(), *_opener(recorded)}
             heard = [each for player in sorted(people) for each in listeners.get(player, ())]
             if heard or followed.state is not None:
-                if followed.state is None:
+                beginning: list[Recorded] = []
+                if followed.state is None and not followed.is_lost:
                     beginning = await self._log.beginning(recorded.game_id, recorded.version)
-                    followed.state = fold(each.event for each in beginning)
-                new += _deliveries(recorded, heard, _asked(followed, recorded, before))
+                new += _deliveries(recorded, heard, _asked(followed, beginning, recorded, before))
         while len(self._games) > _KNOWN_GAMES:
             self._games.popitem(last=False)
         return new
@@ -226,11 +233,19 @@ def _opener(recorded: Recorded) -> tuple[str, ...]:
     return () if opened_by is None else (opened_by,)
 
 
-def _asked(followed: _Followed, recorded: Recorded, before: dict[int, str]) -> set[str]:
+def _asked(followed: _Followed, beginning: Sequence[Recorded], recorded: Recorded, before: dict[int, str]) -> set[str]:
     """Records an event, and gives the players of whom something is asked that was not asked of them before it."""
-    assert followed.state is not None
-    known = _decisions(followed.state)
-    followed.state = evolve(followed.state, recorded.event)
+    if followed.is_lost:
+        return set()
+    try:
+        state = followed.state or fold(each.event for each in beginning)
+        known = _decisions(state)
+        followed.state = evolve(state, recorded.event)
+    except Exception as error:  # noqa: BLE001 - one broken game must not stop the messages of all
+        # The error's text stays out of the log: it may tell cards.
+        _log.error("%s: %s is no game any more at version %d", type(error).__name__, recorded.game_id, recorded.version)
+        followed.state, followed.is_lost = None, True
+        return set()
     return {
         followed.people[seat]
         for seat, decision_id in _decisions(followed.state)

@@ -38,7 +38,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Claimed(Struct, frozen=True):
-    """A delivery that this process has to send, and where to. attempt: which one this is, from 1."""
+    """A delivery that this process has to send, and where to. attempt: which one this is, from 1.
+
+    secrets: those that sign; none where they cannot be read.
+    """
 
     delivery_id: str
     webhook_id: str
@@ -197,6 +200,8 @@ class Delivering:
             return Failed(None, "internal_error", _retry_s(claimed.attempt), is_webhooks=False)
         if isinstance(message, Dropped | Postponed):
             return message
+        if not claimed.secrets:
+            return Failed(None, "internal_error", _retry_s(claimed.attempt), is_webhooks=False)
         body = _body(message)
         sent_at = int(self._now())
         headers = {

@@ -1,9 +1,11 @@
 """Webhooks and their deliveries, on Postgres; secrets stand there encrypted."""
 
+import logging
 from typing import Any
 from uuid import UUID
 
 import asyncpg
+from cryptography.exceptions import InvalidTag
 
 from infra.postgres.database import Database
 from infra.postgres.secrets import Seal
@@ -24,6 +26,7 @@ from services.ids import public_id, uuid_of
 from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
 
 _SQL = statements("webhooks")
+_log = logging.getLogger(__name__)
 _NEWEST = UUID(int=2**128 - 1)
 
 
@@ -85,19 +88,26 @@ class PostgresWebhooks:
         await self._database.run(_SQL["settle"], *ids, claimed.attempt, *what, *bounds, is_unsent)
 
     def _claimed(self, webhook_id: str, row: asyncpg.Record) -> Claimed:
-        sealed = [secret for secret in (row["secret"], row["old_secret"]) if secret is not None]
         return Claimed(
             delivery_id=public_id("msg", row["delivery_id"]),
             webhook_id=webhook_id,
             player_id=public_id("ply", row["player_id"]),
             url=row["url"],
-            secrets=tuple(self._seal.open(secret, webhook_id) for secret in sealed),
+            secrets=self._opened(webhook_id, row),
             type=row["type"],
             game_id=_optional("gam", row["game_id"]),
             version=row["version"],
             attempt=row["attempts"],
             created_at=row["created_at"],
         )
+
+    def _opened(self, webhook_id: str, row: asyncpg.Record) -> tuple[bytes, ...]:
+        """Opens the secrets; none where they were sealed with another key."""
+        try:
+            return tuple(self._seal.open(row[name], webhook_id) for name in ("secret", "old_secret") if row[name])
+        except InvalidTag:
+            _log.error("the secret of %s was kept with another SHANGHAI_SECRET_KEY", webhook_id)
+            return ()
 
 
 def _settled(outcome: Outcome) -> tuple[Any, ...]:

@@ -2,19 +2,23 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from services.announcing import Announcer
 from services.delivering import FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
-from services.webhooks import Fault
+from services.webhooks import Fault, shown_secret, signature
 from tests.api.post import Post, Received, deliveries, webhook
 from tests.api.test_leaks import play, table
 from tests.api.world import Json, Player, World, dealt_game, in_turn, players
+from tests.appends import append
 from tests.engines import eventually
 
 _A_SECOND = timedelta(seconds=1)
@@ -94,11 +98,15 @@ async def test_a_question_that_is_answered_already_is_not_asked(
     while (await post.announcer.step()) > 0:
         pass
     before = view["decisions"][0]["decision_id"]
-    await player.answer(game_id)
+    for _ in range(5):
+        await play(world, game_id, [anna, boris], Random(1), moves=1)
+        while await post.announcer.step():
+            pass
     await post.carry()
     asked = [each["decision_id"] for message in post.server.taken() for each in message["data"]["decisions"]]
     assert asked
     assert before not in asked
+    assert len(set(asked)) == len(asked)
 
 
 async def test_only_what_was_chosen_arrives_from_then_on_and_of_the_game_that_was_named(
@@ -325,6 +333,33 @@ async def test_while_nobody_listens_nothing_is_read_and_who_begins_to_misses_not
     await player.answer(game_id)
     await post.carry()
     assert told(post.server.taken()) == (await events(anna, game_id))[before:]
+
+
+async def test_a_broken_game_stops_no_other(world: World, post: Post, anna: Player, boris: Player) -> None:
+    await webhook(anna)
+    broken = (await anna.open_game())["game_id"]
+    head = len(world.log.games[broken])
+    await world.log.append(append(broken, head))  # a card is drawn before anything is dealt
+    await world.log.append(append(broken, head + 1))
+    game_id = await dealt_game(world, anna, boris)
+    await post.carry()
+    found = told(post.server.taken())
+    assert [event for event in found if event["game_id"] == game_id] == await events(anna, game_id)
+
+
+def test_the_lines_of_the_guide_verify_a_message() -> None:
+    guide = (Path(__file__).parents[2] / "openapi" / "README.md").read_text("utf-8")
+    [lines] = [each for each in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "whsec_" in each]
+    names: dict[str, Any] = {}
+    exec(lines, names)
+    secrets, body = [bytes(range(32)), bytes(32)], b'{"type":"webhook.ping"}'
+    for signing in (secrets[:1], secrets, secrets[::-1]):
+        headers = {
+            "webhook-id": "msg_1", "webhook-timestamp": "7", "webhook-signature": signature(signing, "msg_1", 7, body),
+        }  # fmt: skip
+        assert names["is_genuine"](shown_secret(secrets[0]), headers, body)
+        assert not names["is_genuine"](shown_secret(b"x" * 32), headers, body)
+        assert not names["is_genuine"](shown_secret(secrets[0]), headers, body + b" ")
 
 
 async def _is(value: bool) -> bool:

@@ -38,7 +38,7 @@ def start(settings: Settings) -> Iterator[Callable[[str], Process]]:
 
 
 @contextmanager
-def server(module: str, settings: Settings) -> Iterator[Process]:
+def server(module: str, settings: Settings, *arguments: str) -> Iterator[Process]:
     """Runs a module, and kills it when the block ends."""
     variables = {
         "SHANGHAI_DATABASE_URL": settings.database_url,
@@ -50,7 +50,7 @@ def server(module: str, settings: Settings) -> Iterator[Process]:
         "SHANGHAI_TRACES_URL": settings.traces_url,
         "SHANGHAI_TRACES_RATIO": str(settings.traces_ratio),
     }
-    process = subprocess.Popen([sys.executable, "-m", module], env=environment(variables))
+    process = subprocess.Popen([sys.executable, "-m", module, *arguments], env=environment(variables))
     try:
         yield process
     finally:

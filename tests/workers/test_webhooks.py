@@ -32,7 +32,7 @@ from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
 
-Run: TypeAlias = Callable[[str], AbstractContextManager[Process]]
+Run: TypeAlias = Callable[..., AbstractContextManager[Process]]
 
 
 class Listening(Struct, frozen=True):
@@ -59,7 +59,8 @@ async def redis(settings: Settings) -> AsyncIterator[Wire]:
 @pytest.fixture
 def run(settings: Settings) -> Run:
     """Starts a module that may send to loopback; it is ended by whoever enters it."""
-    return lambda module: server(module, replace(settings, webhook_targets="any"))
+    anywhere = replace(settings, webhook_targets="any")
+    return lambda module, *arguments: server(module, anywhere, *arguments)
 
 
 @asynccontextmanager
@@ -137,8 +138,12 @@ async def test_a_job_names_a_webhook_and_nothing_else_and_may_be_lost(
                 body = json.loads(b64decode(json.loads(message)["body"]))
                 assert body == [[anna.webhook_id], {}, {}]
             await redis.call("DEL", DELIVER.queue)
-            with run("workers"):
+            other = await started_game(services)
+            before = await head(services, other)
+            with run("workers", "webhooks"):
                 await eventually(lambda: _is(versions(anna.receiver)[:2] == [1, 2]))
+                assert not (await services.processes())["worker"]  # none that the bots wait for
+            assert await head(services, other) == before
 
 
 async def test_a_slow_receiver_holds_up_neither_the_bots_nor_other_receivers(services: Services, run: Run) -> None:
