@@ -3,6 +3,7 @@ PYTHON ?= python3 python3.13 python3.12 python3.11  # the first that is new enou
 VENV   := .venv
 PEERS  := .bench-venv
 CLIENTS := clients
+AUDITOR := .audit-venv
 CHROMIUM ?= chromium
 PY     := $(VENV)/bin/python
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --compile-bytecode --python $(PY),\
@@ -25,7 +26,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report load openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report load audit openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -81,6 +82,10 @@ bench-report: $(VENV)/developing $(PEERS)/installed  ## how cost grows with game
 load: $(VENV)/installed  ## people are simulated at `make up`, a report drawn: make load [GAMES=10] [RATE=10] [MINUTES=1] [URL=…] [DATA=data]
 	@exec $(PY) -m infra.cli load --url $(URL) --games $(GAMES) --rate $(RATE) --minutes $(MINUTES) --data $(DATA)
 
+audit: $(AUDITOR)/bin/pip-audit  ## asks the public list of advisories about every pinned package; needs the internet
+	@for lock in requirements*.lock; do echo $$lock; \
+	  $< --strict --disable-pip --require-hashes --progress-spinner off --requirement $$lock || exit 1; done
+
 openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
 	$(PY) -m infra.cli openapi
 
@@ -119,7 +124,7 @@ lock:  ## pins what pyproject.toml asks for; needs uv
 	$(LOCK) --group web --constraints requirements-dev.lock --output-file requirements-web.lock
 
 clean:  ## removes what make and the tools made; the data folder stays
-	rm -rf $(VENV) $(PEERS) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(CLIENTS) $(AUDITOR) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: what is installed follows the locks.
@@ -135,6 +140,10 @@ $(VENV)/developing: requirements-dev.lock $(VENV)/installed
 $(VENV)/browsing: requirements-web.lock $(VENV)/developing
 	$(INSTALL) --require-hashes -r requirements-web.lock
 	@touch $@
+
+$(AUDITOR)/bin/pip-audit: | $(PY)
+	$(PY) -m venv $(AUDITOR)
+	$(AUDITOR)/bin/python -m pip install --quiet --disable-pip-version-check --no-input pip-audit==2.10.*
 
 $(CLIENTS)/installed: openapi/examples/typescript/package-lock.json
 	@command -v npm >/dev/null || { echo "The TypeScript client needs Node 20 or newer, with npm; found none"; exit 1; }
