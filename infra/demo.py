@@ -159,6 +159,13 @@ class _Show:
         table.add_row("Total", *map(str, self._sheet[-1][1]))
         self._console.print(table)
 
+    def _operator_acted(self, _: int | None, data: Json) -> None:
+        self._end_line()
+        self._console.print(f"an operator steps in: {data['what']}", style="dim")
+
+    def _game_cancelled(self, _: int | None, data: Json) -> None:
+        self._console.print(f"the game is cancelled: {data['reason']}", style="bold")
+
     def _game_finished(self, _: int | None, data: Json) -> None:
         winners = " and ".join(self._names[seat] for seat in data["winners"])
         self._print_sheet(f"{winners} won", data["winners"])

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from domain.events import RoundDealt
+from services import operating
 from services.operating import STALLED_S
 from services.ports import Append, Unavailable
 from tests.api.test_errors import NOBODY, assert_problem
@@ -103,6 +104,18 @@ async def test_the_log_has_all_hands_but_neither_the_stock_nor_a_secret_of_the_r
     assert stored.secret not in raw
     assert json.dumps(stored.stock[1:])[1:-1] not in raw
     assert world.secrets.seeds[game_id].hex() not in raw
+
+
+async def test_what_happens_after_the_table_was_told_is_not_shown_with_it(
+    world: World, anna: Player, boris: Player, olga: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    hot, upto = await operating.read_log(world.house.tables, world.house.desk, olga.player_id, game_id)
+    drawer, view = await in_turn(game_id, anna, boris)
+    await drawer.move(game_id, view["decisions"][0]["decision_id"], {"kind": "draw_stock"})
+    assert hot.version > upto
+    shown = operating.render_log(hot, upto, 0, 500, {})
+    assert (shown[-1].version, shown[-1].kind) == (upto, "operator_acted")
 
 
 async def test_the_stock_of_a_round_that_is_over_is_in_the_log(world: World, anna: Player, olga: Player) -> None:
