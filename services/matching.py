@@ -8,7 +8,6 @@ between leaves a table that the next one finishes, and two at once do each other
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TypeAlias
 from uuid import UUID, uuid5
@@ -36,20 +35,19 @@ async def match(tickets: Tickets, tables: Tables, secrets: Secrets, accounts: Ac
     """Does one step: finishes what was left, ends tickets of who is gone, seats whoever fits. Errors: Unavailable."""
     for table in await tickets.seated():
         await _open(tickets, tables, secrets, table)
-    now, waiting = await tickets.waiting(WAITING_AT_MOST)
+    waiting = await tickets.waiting(WAITING_AT_MOST)
     living = await accounts.living([each.wanted.token_id for each in waiting]) if waiting else set()
-    over = [each.ticket_id for each in waiting if not _waits_still(each, living, now)]
-    if over:
+    still = [each for each in waiting if _waits_still(each, living)]
+    if over := [each.ticket_id for each in waiting if each not in still]:
         await tickets.expire(over)
-    for company, seats in companies([each for each in waiting if each.ticket_id not in over], now):
+    for company, seats in companies(still):
         game_id = public_id("gam", new_uuid())
         if await tickets.seat(game_id, [each.ticket_id for each in company], seats):
             await _open(tickets, tables, secrets, SeatedTable(game_id, company, seats))
 
 
-def _waits_still(ticket: Ticket, living: set[str], now: datetime) -> bool:
-    is_seen = now - ticket.seen_at < timedelta(seconds=UNSEEN_S)
-    return is_seen and ticket.wanted.token_id in living and _is_playable(ticket)
+def _waits_still(ticket: Ticket, living: set[str]) -> bool:
+    return ticket.unseen_s < UNSEEN_S and ticket.wanted.token_id in living and _is_playable(ticket)
 
 
 def _is_playable(ticket: Ticket) -> bool:
@@ -92,7 +90,7 @@ def _start(draft: Draft, table: SeatedTable, game: UUID, seed: bytes) -> None:
     draft.carry_out(StartGame(), "table", uuid5(game, "start"))
 
 
-def companies(waiting: Sequence[Ticket], now: datetime) -> list[Company]:
+def companies(waiting: Sequence[Ticket]) -> list[Company]:
     """Finds who plays with whom: the oldest first, each with the next oldest that fit.
 
     A table is as large as can be filled at once; where it might become larger, its oldest ticket has waited a moment
@@ -103,7 +101,7 @@ def companies(waiting: Sequence[Ticket], now: datetime) -> list[Company]:
     for _, alike in groupby(sorted(waiting, key=_kind), _kind):
         free = list(alike)
         while free:
-            company = _company(free[0], free, now)
+            company = _company(free[0], free)
             if company is not None:
                 found.append(company)
             taken = company[0] if company else free[:1]
@@ -116,19 +114,20 @@ def _kind(ticket: Ticket) -> tuple[str, int, int, int, str]:
     return ticket.wanted.ruleset, pace.claim_window_s, pace.turn_s, pace.bot_delay_ms, pace.claims
 
 
-def _company(oldest: Ticket, free: Sequence[Ticket], now: datetime) -> Company | None:
-    waited_s = (now - oldest.created_at).total_seconds()
-    apart = CLOSE + WIDER_PER_S * waited_s
+def _company(oldest: Ticket, free: Sequence[Ticket]) -> Company | None:
+    apart = CLOSE + WIDER_PER_S * oldest.waited_s
     near = [each for each in free if abs(each.wanted.rating - oldest.wanted.rating) <= apart]
     sizes = range(oldest.wanted.players.min, oldest.wanted.players.max + 1)
     for size in reversed(sizes):
         fit = _who_take(size, near)
-        is_full = len(fit) == size and (waited_s >= FOR_MORE_S or size == min(each.wanted.players.max for each in fit))
+        is_full = len(fit) == size and (
+            oldest.waited_s >= FOR_MORE_S or size == min(each.wanted.players.max for each in fit)
+        )
         if is_full:
             return fit, size
-    if not _takes_bots(oldest, now):
+    if not _takes_bots(oldest):
         return None
-    ready = [each for each in near if _takes_bots(each, now)]
+    ready = [each for each in near if _takes_bots(each)]
     return max(((_who_take(size, ready), size) for size in sizes), key=lambda company: (len(company[0]), -company[1]))
 
 
@@ -138,6 +137,6 @@ def _who_take(size: int, tickets: Iterable[Ticket]) -> tuple[Ticket, ...]:
     return tuple(fit[:size])
 
 
-def _takes_bots(ticket: Ticket, now: datetime) -> bool:
+def _takes_bots(ticket: Ticket) -> bool:
     after_s = ticket.wanted.bots_after_s
-    return after_s is not None and now - ticket.created_at >= timedelta(seconds=after_s)
+    return after_s is not None and ticket.waited_s >= after_s

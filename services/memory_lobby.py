@@ -98,9 +98,8 @@ class MemoryTickets:
             self._end(ticket_id, "cancelled", "waiting")
         return await self.find(ticket_id, player_id)
 
-    async def waiting(self, limit: int) -> tuple[datetime, list[Ticket]]:
-        found = [self._shown(each) for each in self.kept.values() if each.state == "waiting"]
-        return self.now(), found[:limit]
+    async def waiting(self, limit: int) -> list[Ticket]:
+        return [self._shown(each) for each in self.kept.values() if each.state == "waiting"][:limit]
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
         for each in ticket_ids:
@@ -143,8 +142,10 @@ class MemoryTickets:
         return True
 
     def _shown(self, kept: "KeptTicket") -> Ticket:
-        waited_s = ((kept.ended_at or self.now()) - kept.created_at).total_seconds()
-        return Ticket(kept.ticket_id, kept.wanted, kept.state, kept.created_at, kept.seen_at, waited_s, kept.game_id)
+        now = self.now()
+        waited_s, unseen_s = ((kept.ended_at or now) - kept.created_at), now - kept.seen_at
+        spans = (waited_s.total_seconds(), unseen_s.total_seconds())
+        return Ticket(kept.ticket_id, kept.wanted, kept.state, kept.created_at, *spans, kept.game_id)
 
 
 class KeptTicket(Struct):

@@ -45,14 +45,14 @@ class NewTicket(Struct, frozen=True):
 
 
 class Ticket(Struct, frozen=True):
-    """A kept ticket. seen_at: when its player last asked about it; waited_s: until it was over, or until now."""
+    """A kept ticket. waited_s: until it was over, or until now; unseen_s: since its player has asked about it."""
 
     ticket_id: str
     wanted: NewTicket
     state: TicketState
     created_at: datetime
-    seen_at: datetime
     waited_s: float
+    unseen_s: float
     game_id: str | None
 
 
@@ -83,8 +83,8 @@ class Tickets(Protocol):
         """Ends a player's ticket where it waits, and gives it as it is then."""
         ...
 
-    async def waiting(self, limit: int) -> tuple[datetime, list[Ticket]]:
-        """Lists tickets that wait, the oldest first, and gives the time."""
+    async def waiting(self, limit: int) -> list[Ticket]:
+        """Lists tickets that wait, the oldest first."""
         ...
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Who is seated with whom: the oldest first, as many as can be at once, with others who play about as well."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -22,14 +22,13 @@ def ticket(
     pace: str = "live",
 ) -> Ticket:
     new = NewTicket(f"ply_{name}", f"tok_{name}", ruleset, Players(*players), PACES[pace], bots_after_s, rating)
-    at = NOW - timedelta(seconds=waited_s)
-    return Ticket(name, new, "waiting", at, at, waited_s, None)
+    return Ticket(name, new, "waiting", NOW, waited_s, 0, None)
 
 
 def seated(*tickets: Ticket) -> list[tuple[str, int]]:
     """Gives the names at each table, and how many seats it has."""
-    oldest_first = sorted(tickets, key=lambda each: each.created_at)
-    return [("".join(each.ticket_id for each in those), seats) for those, seats in companies(oldest_first, NOW)]
+    oldest_first = sorted(tickets, key=lambda each: -each.waited_s)
+    return [("".join(each.ticket_id for each in those), seats) for those, seats in companies(oldest_first)]
 
 
 def test_a_full_table_is_seated_at_once_the_oldest_first() -> None:

@@ -1,7 +1,6 @@
 """Tickets of quick match, on Postgres."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
@@ -43,10 +42,8 @@ class PostgresTickets:
         await self._database.fetch(_SQL["cancel"], uuid_of("tkt", ticket_id), uuid_of("ply", player_id))
         return await self.find(ticket_id, player_id)
 
-    async def waiting(self, limit: int) -> tuple[datetime, list[Ticket]]:
-        rows = await self._database.fetch(_SQL["waiting"], limit)
-        now = rows[0]["now"] if rows else (await self._database.fetch(_SQL["now"]))[0][0]
-        return now, [_ticket(row) for row in rows]
+    async def waiting(self, limit: int) -> list[Ticket]:
+        return [_ticket(row) for row in await self._database.fetch(_SQL["waiting"], limit)]
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
         await self._database.fetch(_SQL["expire"], [uuid_of("tkt", each) for each in ticket_ids])
@@ -85,7 +82,7 @@ def _ticket(row: asyncpg.Record) -> Ticket:
         wanted=wanted,
         state=row["state"],
         created_at=row["created_at"],
-        seen_at=row["seen_at"],
         waited_s=((row["ended_at"] or row["now"]) - row["created_at"]).total_seconds(),
+        unseen_s=(row["now"] - row["seen_at"]).total_seconds(),
         game_id=None if row["game_id"] is None else public_id("gam", row["game_id"]),
     )

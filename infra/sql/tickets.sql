@@ -27,9 +27,6 @@ SELECT *, statement_timestamp() AS now FROM match_ticket WHERE player_id = $1 OR
 UPDATE match_ticket SET state = 'cancelled', ended_at = statement_timestamp()
 WHERE ticket_id = $1 AND player_id = $2 AND state = 'waiting';
 
--- name: now
-SELECT now();
-
 -- name: waiting
 SELECT *, statement_timestamp() AS now FROM match_ticket WHERE state = 'waiting' ORDER BY created_at, ticket_id LIMIT $1;
 

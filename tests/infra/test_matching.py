@@ -160,8 +160,7 @@ async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(matchers: lis
 
 
 async def nobody_waits(tickets: Tickets) -> bool:
-    _, waiting = await tickets.waiting(100)
-    return not waiting and not await tickets.seated()
+    return not await tickets.waiting(100) and not await tickets.seated()
 
 
 async def test_matchers_that_die_on_a_real_log_are_followed_by_others(settings: Settings) -> None:
