@@ -54,6 +54,7 @@ class Bounds(Struct, frozen=True):
     unseen_ticket_s: int = UNSEEN_S
     invite_s: tuple[int, int] = (shapes.MIN_INVITE_S, shapes.MAX_INVITE_S)
     invites_of_player_in_game: int = INVITES_AT_MOST
+    players: int = faults.MAX_PLAYERS
     packs: int = faults.MAX_PACKS
     cards_dealt: int = faults.MAX_DEAL
     wilds_in_deck: int = faults.MAX_WILDS_IN_DECK

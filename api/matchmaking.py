@@ -12,6 +12,7 @@ from api.requests import invalid
 from api.rules import ruleset_of
 from api.shapes import NewPace
 from domain.commands import Pace
+from domain.faults import MAX_PLAYERS
 from domain.ruleset import Players
 from services import tickets
 from services.rendering import timestamp
@@ -21,8 +22,8 @@ from services.tickets import MAX_BOTS_AFTER_S, PACES, TICKETS_LISTED, NewTicket,
 class PlayersWanted(Struct, frozen=True, forbid_unknown_fields=True):
     """How many may sit at the table, bots included."""
 
-    min: Annotated[int, Meta(ge=2, le=10)]
-    max: Annotated[int, Meta(ge=2, le=10)]
+    min: Annotated[int, Meta(ge=2, le=MAX_PLAYERS)]
+    max: Annotated[int, Meta(ge=2, le=MAX_PLAYERS)]
 
 
 class TicketRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -52,6 +52,7 @@ async def test_a_repeated_request_has_the_same_answer_though_the_game_has_begun(
 ) -> None:
     made = await anna.call("POST", TICKETS, TWO, idempotency_key="once")
     assert (made.status_code, made.headers["location"]) == (201, f"{TICKETS}/{made.json()['ticket_id']}")
+    assert (await anna.call("POST", TICKETS, TWO, idempotency_key="once")).json() == made.json()
     await ask(boris)
     await world.match()
     again = await anna.call("POST", TICKETS, TWO, idempotency_key="once")

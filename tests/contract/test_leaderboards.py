@@ -66,6 +66,16 @@ async def test_games_that_came_together_are_rated_one_after_the_other(lists: Lis
         assert (await lists.lobby.ratings(one))[0].rating == (await lists.lobby.ratings(other))[0].rating
 
 
+async def test_who_has_won_comes_first_whatever_the_points(lists: Lists) -> None:
+    """As in games by phases."""
+    anna, boris = new_player(), new_player()
+    game, start = next_game(), GameStarted((None,) * 3)
+    end = GameFinished((1,), (10, 90, 0))
+    await write(lists.log, game, [*opened(game, anna, boris, ruleset=RULESET), start, end])
+    await lists.project()
+    assert (await lists.lobby.ratings(anna))[0].rating.mu < 25 < (await lists.lobby.ratings(boris))[0].rating.mu
+
+
 LEFT = SeatChanged(0, "bot", None, "normal", "abandoned")
 
 
