@@ -4,6 +4,7 @@ VENV   := .venv
 PEERS  := .bench-venv
 CLIENTS := clients
 AUDITOR := .audit-venv
+DEPLOY := .deploy
 CHROMIUM ?= chromium
 PY     := $(VENV)/bin/python
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --compile-bytecode --python $(PY),\
@@ -26,7 +27,7 @@ SOAK_GAMES   ?= 1000
 SOAK_MINUTES ?= 480
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report load audit openapi openapi-examples settings dashboard clients test-clients test-web test-alerts lock clean
+.PHONY: help up demo test soak golden check bench bench-engine bench-store bench-store-big bench-feed bench-moves bench-api bench-report load audit openapi openapi-examples settings dashboard clients test-clients test-web test-alerts test-deploy lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -117,6 +118,9 @@ test-web: $(VENV)/browsing  ## the page /docs in a real browser: make test-web [
 	@command -v $(CHROMIUM) >/dev/null || { echo "make test-web needs Chromium: apt-get install chromium, or CHROMIUM=…"; exit 1; }
 	$(PY) -m pytest --web $(CHROMIUM) tests/web
 
+test-deploy: $(VENV)/developing $(DEPLOY)/installed $(DEPLOY)/workshop.tar $(DEPLOY)/python.tar  ## image, manifests and upgrades, in containers; as root, needs podman
+	$(PY) -m pytest --deploy $(DEPLOY) tests/deploy
+
 lock:  ## pins what pyproject.toml asks for; needs uv
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) --output-file requirements.lock
@@ -124,7 +128,7 @@ lock:  ## pins what pyproject.toml asks for; needs uv
 	$(LOCK) --group web --constraints requirements-dev.lock --output-file requirements-web.lock
 
 clean:  ## removes what make and the tools made; the data folder stays
-	rm -rf $(VENV) $(PEERS) $(CLIENTS) $(AUDITOR) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(CLIENTS) $(AUDITOR) $(DEPLOY) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: what is installed follows the locks.
@@ -151,6 +155,30 @@ $(CLIENTS)/installed: openapi/examples/typescript/package-lock.json
 	cp openapi/examples/typescript/package*.json $(CLIENTS)/typescript
 	npm ci --silent --ignore-scripts --prefix $(CLIENTS)/typescript
 	@touch $@
+
+$(DEPLOY)/installed: tests/deploy/validators.txt
+	@test -x $(DEPLOY)/bin/python || $(PY) -m venv $(DEPLOY)
+	$(DEPLOY)/bin/python -m pip install --quiet --disable-pip-version-check --no-input -r $<
+	@touch $@
+
+# File systems for images, made from Debian's packages since no registry may be reached: one with what builds and the
+# engines, and one with Python and no shell, which the product runs on.
+$(DEPLOY)/workshop.tar: | $(DEPLOY)/installed
+	@$(NEEDS_DEBIAN)
+	mmdebstrap --quiet --format=tar --variant=minbase --include=python3,python3-venv,ca-certificates,postgresql,redis-server \
+	  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm $@.new
+	@mv $@.new $@
+
+$(DEPLOY)/python.tar: | $(DEPLOY)/installed
+	@$(NEEDS_DEBIAN)
+	mmdebstrap --quiet --format=tar --variant=extract --include=python3,ca-certificates,netbase,tzdata \
+	  --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+	  --customize-hook='chroot "$$1" python3 -m compileall -q -j 1 /usr/lib/python3.11' \
+	  --customize-hook='cd "$$1" && rm -r usr/share/doc usr/share/man usr/share/locale var/lib/apt var/cache' bookworm $@.new
+	@mv $@.new $@
+
+NEEDS_DEBIAN = command -v mmdebstrap > /dev/null || { echo "make test-deploy needs root on Debian, and: \
+  apt-get install --no-install-recommends podman buildah runc netavark aardvark-dns catatonit iptables mmdebstrap"; exit 1; }
 
 # One peer a line: one that cannot be had does not keep the others away, and is tried again the next time.
 $(PEERS)/installed: tests/bench/peers/python.txt tests/bench/peers/package.json

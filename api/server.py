@@ -64,6 +64,7 @@ class Server(uvicorn.Server):
         signals = STOP_SIGNALS if threading.current_thread() is threading.main_thread() else ()
         for number in signals:
             loop.add_signal_handler(number, self.stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)  # it was held back since the command `shanghai`
         try:
             yield
         finally:

@@ -1,6 +1,7 @@
 """The command `shanghai`; each command imports what it runs only when it runs."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,7 @@ def migrate(*, refuse_newer: bool) -> None:
     from infra import migrations
     from infra.settings import read_database_url
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as PID 1 it would be ignored
     with errors_as_lines():
         url = read_database_url()
         try:
@@ -181,6 +183,22 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
 
 
 @main.command()
+@click.option("--ready", is_flag=True, help="Ask whether it is of use, too.")
+def health(*, ready: bool) -> None:
+    """Asks the process at SHANGHAI_METRICS_PORT of this machine whether it lives; exit 1 where it does not."""
+    from infra.health import ask
+    from infra.settings import read_settings
+
+    with errors_as_lines():
+        port = read_settings().metrics_port
+    answer = ask(port, "/health/ready" if ready else "/health/live")
+    if answer is None:
+        fail(f"nothing answers at port {port}", 1)
+    click.echo(answer.text)
+    sys.exit(not answer.is_well)
+
+
+@main.command()
 def openapi() -> None:
     """Writes openapi/openapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
@@ -250,6 +268,8 @@ def _repair_log() -> None:
 
 
 def _become(module: str, *arguments: str) -> NoReturn:
+    """Goes on as this module. A SIGTERM waits until the module can take it: as PID 1 it would be lost meanwhile."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
 
 

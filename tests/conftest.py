@@ -11,6 +11,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--node", action="store_true", help="run only the tests that need Node, for make test-clients")
     parser.addoption("--web", metavar="CHROMIUM", help="run only the tests that need a browser, for make test-web")
     parser.addoption("--record-examples", action="store_true", help="record api/examples.json anew, from tests/api")
+    parser.addoption("--deploy", metavar="FOLDER", help="run only the deployment's tests, for make test-deploy")
     parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
     parser.addoption("--soak-minutes", type=float, default=480, metavar="MINUTES", help="bound of the whole soak")
 
@@ -25,6 +26,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _kept_apart(item: pytest.Item) -> str | None:
     return next((name for name in KEPT_APART if item.get_closest_marker(name)), None)
+
+
+def pytest_report_header() -> str:
+    """Says where Postgres and Redis come from."""
+    from tests.outside_engines import origin
+
+    return f"engines: {origin()}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,5 +1,8 @@
 """Fixtures: one Postgres and one Redis per test process, a fresh database for each test module.
 
+They are embedded ones, unless SHANGHAI_TEST_DATABASE_URL and SHANGHAI_TEST_REDIS_URL lead to others, or
+SHANGHAI_TEST_IMAGES names the images of a Postgres and a Redis for a Docker engine: `postgres:18 redis:8`.
+
 A folder's conftest imports the names that it needs. Tests with long transactions or kills start engines of their own.
 """
 
@@ -11,20 +14,23 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import asyncpg
 import pytest
 from msgspec.structs import replace
 
-from infra.embedded.engines import Engines, embedded_services
+from infra.embedded.engines import embedded_services
 from infra.migrations import migrate
 from infra.settings import Settings
+from tests.outside_engines import Both, origin, outside_engines
 
 T = TypeVar("T")
 
 UNSAFE = {"fsync": "off"}  # no test pulls the machine's plug
 
-_TEMPLATE = "shanghai_template"
+_RUN = uuid4().hex[:8]  # given engines may have databases of other runs
+_TEMPLATE = f"template_{_RUN}"
 _numbers = itertools.count(1)
 _until_the_end = ExitStack()
 
@@ -35,7 +41,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def engines() -> Iterator[Engines]:
+def engines() -> Iterator[Both]:
     """Both engines, shared by all folders of tests; ended with the session."""
     yield _started()
     _until_the_end.close()
@@ -43,23 +49,23 @@ def engines() -> Iterator[Engines]:
 
 
 @pytest.fixture(scope="module")
-def settings(engines: Engines) -> Settings:
+def settings(engines: Both) -> Settings:
     """Settings of a server whose database is new for this module."""
     return settings_of(engines, new_database(engines))
 
 
-def new_database(engines: Engines) -> str:
+def new_database(engines: Both) -> str:
     """Makes a migrated database in 40 ms and gives its URL."""
-    name = f"test_{next(_numbers)}"
+    name = f"test_{_RUN}_{next(_numbers)}"
     run(_create(engines.postgres.url, name))
     return database_url(engines, name)
 
 
-def database_url(engines: Engines, name: str) -> str:
+def database_url(engines: Both, name: str) -> str:
     return urlsplit(engines.postgres.url)._replace(path=f"/{name}").geturl()
 
 
-def settings_of(engines: Engines, url: str) -> Settings:
+def settings_of(engines: Both, url: str) -> Settings:
     unwired = Settings(
         database_url=url,
         projector_database_url=url,
@@ -72,8 +78,9 @@ def settings_of(engines: Engines, url: str) -> Settings:
 
 
 def with_redis(settings: Settings, url: str) -> Settings:
-    """Gives the same settings with everything that is Redis's at another one, on a unix socket."""
-    broker_url = f"redis+socket://{url.removeprefix('unix://')}?virtual_host=0"
+    """Gives the same settings with everything that is Redis's at another one."""
+    is_socket = url.startswith("unix://")
+    broker_url = f"redis+socket://{url.removeprefix('unix://')}?virtual_host=0" if is_socket else url
     return replace(settings, bus_url=url, broker_url=broker_url, limits_url=url)
 
 
@@ -91,13 +98,18 @@ async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float 
 
 
 @cache
-def _started() -> Engines:
-    engines = _until_the_end.enter_context(embedded_services(UNSAFE))
+def _started() -> Both:
+    engines: Both
+    if origin() == "embedded":
+        engines = _until_the_end.enter_context(embedded_services(UNSAFE))
+    else:
+        engines = _until_the_end.enter_context(outside_engines())
+        _until_the_end.callback(lambda: run(_drop_databases(engines.postgres.url)))
     run(_make_template(engines))
     return engines
 
 
-async def _make_template(engines: Engines) -> None:
+async def _make_template(engines: Both) -> None:
     connection = await asyncpg.connect(engines.postgres.url)
     await connection.execute(f"CREATE DATABASE {_TEMPLATE}")
     await connection.close()
@@ -107,4 +119,11 @@ async def _make_template(engines: Engines) -> None:
 async def _create(url: str, name: str) -> None:
     connection = await asyncpg.connect(url)
     await connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+    await connection.close()
+
+
+async def _drop_databases(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    for row in await connection.fetch("SELECT datname FROM pg_database WHERE datname LIKE $1", f"%\\_{_RUN}%"):
+        await connection.execute(f"DROP DATABASE {row['datname']} WITH (FORCE)")
     await connection.close()

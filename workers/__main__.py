@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 import tempfile
 import warnings
@@ -20,6 +21,8 @@ _SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else m
 
 def main(served: Sequence[str]) -> int:
     """Works until SIGTERM or SIGINT, then finishes the jobs under way."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until Celery has its own handler
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # it was held back since the command `shanghai`
     settings = settings_or_exit()
     configure_logs(settings, "worker", facts)
     warnings.simplefilter("ignore", SecurityWarning)  # of root: messages are JSON, and `up` runs as anybody

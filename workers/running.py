@@ -42,5 +42,6 @@ async def _until_stopped(main: Coroutine[Any, Any, None]) -> None:
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, running.cancel)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)  # it was held back since the command `shanghai`
     with suppress(asyncio.CancelledError):
         await running

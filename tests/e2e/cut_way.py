@@ -64,11 +64,11 @@ def cut_way(base_url: str, *, seed: int, least: int, most: int) -> Iterator[CutW
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         listener.close()
-        loop.run_until_complete(_end_all())
+        loop.run_until_complete(end_all())
         loop.close()
 
 
-async def _end_all() -> None:
+async def end_all() -> None:
     """Ends every connection that is still open."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:

@@ -1,0 +1,143 @@
+"""Image, compose file and manifests, as strict validators and a few rules of our own see them."""
+
+import os
+import re
+import subprocess
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.deploy.images import DOCKERFILE
+from tests.deploy.manifests import DEPLOY, OVERLAYS, Json, of_kind, rendered
+
+LOGINS = {
+    "shanghai-api": "shanghai-app",
+    "shanghai-worker": "shanghai-app",
+    "shanghai-relay": "shanghai-app",
+    "shanghai-clock": "shanghai-app",
+    "shanghai-projector": "shanghai-projector",
+}
+RUNBOOK = DEPLOY.parent / "DEPLOY.md"
+OPERATORS = ("cnpg.io", "keda.sh", "rabbitmq.com")  # their kinds are no part of Kubernetes, so nobody here knows them
+
+pytestmark = pytest.mark.deploy
+
+
+@pytest.fixture(params=["local", "production", "production with RabbitMQ"])
+def overlay(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Is the folder of a kustomization."""
+    name, _, more = str(request.param).partition(" with ")
+    if not more:
+        return OVERLAYS / name
+    kinds = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    production, rabbitmq = (
+        os.path.relpath(path, tmp_path) for path in (OVERLAYS / name, OVERLAYS.parent / "components/rabbitmq")
+    )
+    (tmp_path / "kustomization.yaml").write_text(
+        yaml.safe_dump({**kinds, "resources": [production], "components": [rabbitmq]})
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def production(tools: Path) -> list[Json]:
+    return rendered(tools / "kubectl", OVERLAYS / "production")
+
+
+def test_kubernetes_takes_every_object_and_checkov_has_no_finding(tools: Path, overlay: Path, tmp_path: Path) -> None:
+    everything = rendered(tools / "kubectl", overlay)
+    known = [each for each in everything if not any(name in each["apiVersion"] for name in OPERATORS)]
+    assert len(known) >= 25
+    file = tmp_path / "everything.yaml"
+    file.write_text(yaml.safe_dump_all(known))
+    assert "WARN" not in said_by(tools / "kubernetes-validate", "--strict", file)
+    file.write_text(yaml.safe_dump_all(everything))
+    said_by(tools / "checkov", "--config-file", DEPLOY / "checkov.yaml", "--framework=kubernetes", "--file", file)
+
+
+def test_the_dockerfile_has_no_fault(tools: Path) -> None:
+    said_by(tools / "hadolint", DOCKERFILE)
+    said_by(tools / "checkov", "--config-file", DEPLOY / "checkov.yaml", "--framework=dockerfile", "--file", DOCKERFILE)
+
+
+def test_compose_opens_the_api_alone_and_starts_nothing_without_its_passwords(tools: Path, tmp_path: Path) -> None:
+    passwords = tmp_path / ".env"
+    make_passwords, _ = of_runbook("> .env").split("docker compose", 1)
+    said_by("bash", "-euc", make_passwords.replace("cd infra/deploy", f"cd {tmp_path}"))
+    compose = (tools / "docker-compose", "--file", DEPLOY / "compose.yaml", "--env-file", passwords, "config")
+    services = yaml.safe_load(said_by(*compose))["services"]
+    assert [name for name, service in services.items() if "ports" in service] == ["api"]
+    assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
+    assert all(service["deploy"]["resources"]["limits"]["memory"] for service in services.values())
+    lines = [line for line in passwords.read_text().splitlines() if "KEY" not in line]
+    assert len(lines) == 6
+    for left_out in lines:
+        passwords.write_text("\n".join(line for line in lines if line != left_out))
+        done = subprocess.run(compose, capture_output=True, text=True, check=False)
+        assert "is missing a value" in done.stderr
+
+
+def test_the_runbook_makes_the_secrets_that_the_manifests_name(tools: Path, production: list[Json]) -> None:
+    kubectl = f'kubectl() {{ {tools / "kubectl"} "$@" --dry-run=client --output=yaml; echo ---; }}\n'
+    printed = said_by("bash", "-euc", f"KEY=k KEY_ID=i\n{kubectl}{of_runbook('shanghai-redis-users')}")
+    made = {each["metadata"]["name"]: decoded(each) for each in yaml.safe_load_all(printed) if each}
+    named = set(
+        re.findall(r"(?:secretName|passwordSecret|secret): *(?:\n *name: )?([a-z-]+)", yaml.safe_dump(production))
+    )
+    assert named - {"shanghai-postgres-app", "shanghai-tls"} <= made.keys()
+    assert {"shanghai-app-login", "shanghai-projector-login", "shanghai-operator-login", "shanghai-app"} <= named
+    for login in (name for name in named if name.endswith("-login")):
+        role = login.removesuffix("-login")
+        assert f"{made[login]['username']}:{made[login]['password']}@" in made[role]["url"]
+    users = (OVERLAYS / "local/users.acl").read_text()
+    assert made["shanghai-redis-users"]["users.acl"] == users.replace(
+        ">local", f">{made['shanghai-redis-users']['password']}"
+    )
+    assert len(bytes.fromhex(made["shanghai"]["secret-key"])) == 32
+
+
+def test_each_process_logs_in_as_its_own_role_and_nothing_but_the_migration_as_the_owner(
+    production: list[Json],
+) -> None:
+    seen = {}
+    for workload in of_kind(production, "Deployment"):
+        volumes = {volume["name"]: volume for volume in workload["spec"]["template"]["spec"]["volumes"]}
+        seen[workload["metadata"]["name"]] = volumes["database"]["secret"]["secretName"]
+    assert seen == LOGINS
+    [job] = of_kind(production, "Job")
+    [owner] = [volume for volume in job["spec"]["template"]["spec"]["volumes"] if volume["name"] == "database"]
+    assert owner["secret"]["secretName"] == "shanghai-postgres-app"
+
+
+def test_every_process_may_lose_a_machine(production: list[Json]) -> None:
+    processes = {workload["metadata"]["name"]: workload for workload in of_kind(production, "Deployment")}
+    least = {name: workload["spec"].get("replicas") for name, workload in processes.items()}
+    for scaler in of_kind(production, "HorizontalPodAutoscaler", "ScaledObject"):
+        spec = scaler["spec"]
+        least[spec["scaleTargetRef"]["name"]] = spec.get("minReplicas") or spec["minReplicaCount"]
+    assert least == dict.fromkeys(LOGINS, 2)
+    kept = {budget["metadata"]["name"] for budget in of_kind(production, "PodDisruptionBudget")}
+    assert kept == set(LOGINS)
+    for workload in processes.values():
+        labels = workload["spec"]["template"]["metadata"]["labels"]
+        for rule in workload["spec"]["template"]["spec"]["topologySpreadConstraints"]:
+            assert rule["labelSelector"]["matchLabels"].items() <= labels.items()
+
+
+def of_runbook(mark: str) -> str:
+    """Is the commands of the runbook that hold the mark."""
+    blocks: list[str] = re.findall(r"```sh\n(.*?)```", RUNBOOK.read_text(), re.DOTALL)
+    return next(block for block in blocks if mark in block)
+
+
+def decoded(secret: Json) -> dict[str, str]:
+    return {key: b64decode(value).decode() for key, value in secret["data"].items()}
+
+
+def said_by(*command: str | Path) -> str:
+    """Runs a validator that has to be content."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stdout + done.stderr
+    return done.stdout + done.stderr
