@@ -9,31 +9,35 @@ from msgspec import Struct
 
 from api.operations import Operation
 from api.replies import request_id
-from services.ids import uuid_of
+
+_LATER_S = 0.001  # an answer that ends so much after it began is told both times
+_LENGTH = 30  # of a game's id
+_NO_PARTS: dict[str, str] = {}
 
 App: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
 
 _scope: ContextVar[Any] = ContextVar("scope")
 
 
-class Request(Struct, frozen=True, gc=False):
-    """A request that was answered.
+class Request(Struct, omit_defaults=True, frozen=True, gc=False):
+    """A request that was answered, as its log line has it.
 
-    operation, route: empty where no operation has such a path; status 0: the client left before its answer began.
-    answered_s: until the answer began, ended_s: until its end, which is a stream's whole life; problem: the code.
+    operation, route: empty where no operation has such a path; status 0: nothing was answered. ms: until the answer
+    began; whole_ms: until its end, where that is later, as a stream's; problem: the code.
     """
 
+    level: str
     request_id: str
     method: str
     operation: str
     route: str
     status: int
-    answered_s: float
-    ended_s: float
-    problem: str | None
-    game_id: str | None
-    move_id: str | None
-    player_id: str | None
+    ms: float
+    whole_ms: float | None = None
+    problem: str | None = None
+    game_id: str | None = None
+    move_id: str | None = None
+    player_id: str | None = None
 
 
 def watched(app: App, note: Callable[[Request], None]) -> App:
@@ -43,20 +47,12 @@ def watched(app: App, note: Callable[[Request], None]) -> App:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        began, answered_at, status = time.perf_counter(), 0.0, 0
-
-        async def send_noted(message: Any) -> None:
-            nonlocal answered_at, status
-            if not status:
-                answered_at, status = time.perf_counter(), message["status"]
-            await send(message)
-
+        began = time.perf_counter()
         _scope.set(scope)
         try:
-            await app(scope, receive, send_noted)
+            await app(scope, receive, send)
         finally:
-            ended = time.perf_counter()
-            note(_request(scope, status, (answered_at or ended) - began, ended - began))
+            note(_request(scope, began, time.perf_counter()))
 
     return with_note
 
@@ -66,7 +62,7 @@ def facts() -> dict[str, str | None]:
     scope = _scope.get(None)
     if scope is None:
         return {}
-    operation = _operation(scope)
+    operation: Operation | None = scope.get("operation")
     return {
         "request_id": request_id(scope),
         "operation": operation.id if operation else "",
@@ -75,32 +71,21 @@ def facts() -> dict[str, str | None]:
     }
 
 
-def _request(scope: Any, status: int, answered_s: float, ended_s: float) -> Request:
-    operation = _operation(scope)
+def _request(scope: Any, began: float, ended: float) -> Request:
+    operation, status, answered = scope.get("operation"), scope.get("status", 0), scope.get("answered", ended)
+    method, name, route = (scope["method"], operation.id, operation.path) if operation else ("", "", "")
+    ms = round((answered - began) * 1000, 2)
+    whole_ms = round((ended - began) * 1000, 2) if ended - answered > _LATER_S else None
     return Request(
-        request_id=request_id(scope),
-        method=scope["method"] if operation else "",
-        operation=operation.id if operation else "",
-        route=operation.path if operation else "",
-        status=status,
-        answered_s=answered_s,
-        ended_s=ended_s,
-        problem=scope.get("problem"),
-        game_id=_game_id(scope),
-        move_id=scope.get("move_id"),
-        player_id=_player_id(scope),
-    )
-
-
-def _operation(scope: Any) -> Operation | None:
-    found: Operation | None = scope.get("operation")
-    return found
+        "info" if 0 < status < 500 else "error", request_id(scope), method, name, route, status, ms, whole_ms,
+        scope.get("problem"), _game_id(scope), scope.get("move_id"), _player_id(scope),
+    )  # fmt: skip
 
 
 def _game_id(scope: Any) -> str | None:
     """Gives the game's id; what has not its form may be anything, and is not told."""
-    given = scope.get("path_params", {}).get("game_id")
-    return given if given is not None and uuid_of("gam", given) else None
+    given: str = scope.get("path_params", _NO_PARTS).get("game_id", "")
+    return given if len(given) == _LENGTH and given.startswith("gam_") and given[4:].isalnum() else None
 
 
 def _player_id(scope: Any) -> str | None:

@@ -39,11 +39,10 @@ async def run(settings: Settings) -> None:
         opened_house(services, settings) as house,
         watched_api(settings, services.relay_lag),
     ):
-        app = watched(
-            allowing(application(house), settings.cors_origins), noting(RequestLines(settings), services.traces)
-        )
+        lines = RequestLines(settings)
+        app = allowing(watched(application(house), noting(lines, services.traces)), settings.cors_origins)
         app = behind(app, settings.trusted_proxies, settings.forwarded_header)
-        with reading(*readings_of(house, services.lane_depth)):
+        with contextlib.closing(lines), reading(*readings_of(house, services.lane_depth)):
             await Server(app, settings.host, settings.port, house.streams.drain).serve()
 
 

@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable
 
+from prometheus_client import Histogram
+
 from api.access import Request
 from api.house import House
-from infra.watching.lines import RequestLine, RequestLines
+from infra.watching.lines import RequestLines
 from infra.watching.numbers import PROBLEMS, REQUESTS, Reading
 from infra.watching.tracing import Tracing
 
@@ -16,12 +18,17 @@ PROBES = frozenset({"isAlive", "isReady", "getMetrics"})
 def noting(lines: RequestLines | None = None, traces: Tracing | None = None) -> Callable[[Request], None]:
     """Gives what counts each request that was answered, writes its line and tells the traces."""
 
+    durations: dict[tuple[str, int], Histogram] = {}  # looking a label up costs more than counting
+
     def note(request: Request) -> None:
-        REQUESTS.labels(request.operation or "none", f"{request.status // 100}xx").observe(request.answered_s)
+        key = request.operation, request.status // 100
+        if (duration := durations.get(key)) is None:
+            duration = durations[key] = REQUESTS.labels(key[0] or "none", f"{key[1]}xx")
+        duration.observe(request.ms / 1000)
         if request.problem is not None:
             PROBLEMS.labels(request.problem).inc()
         if lines is not None and lines.is_wanted(request.status, is_probe=request.operation in PROBES):
-            lines.write(_line(request))
+            lines.write(request)
         if traces is not None:
             _trace(request, traces)
 
@@ -36,28 +43,8 @@ def _trace(request: Request, traces: Tracing) -> None:
         "shanghai.operation": request.operation,
         "shanghai.request_id": request.request_id,
     }
-    traces.requested(f"{request.method} {request.route}", facts, ended - int(request.ended_s * 1e9), ended)
-
-
-def _line(request: Request) -> RequestLine:
-    ms, whole_ms = round(request.answered_s * 1000, 2), round(request.ended_s * 1000, 2)
-    return RequestLine(
-        timestamp="",
-        level="error" if request.status >= 500 else "info",
-        process="api",
-        pid=0,
-        event="request",
-        request_id=request.request_id,
-        method=request.method,
-        operation=request.operation,
-        route=request.route,
-        status=request.status,
-        ms=ms,
-        whole_ms=whole_ms if whole_ms > ms + 1 else None,
-        problem=request.problem,
-        game_id=request.game_id,
-        move_id=request.move_id,
-        player_id=request.player_id,
+    traces.requested(
+        f"{request.method} {request.route}", facts, ended - int((request.whole_ms or request.ms) * 1e6), ended
     )
 
 

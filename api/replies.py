@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from typing import Any
 
 import msgspec
@@ -29,7 +30,8 @@ class Reply(Response[bytes]):
         return self
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Sends the answer."""
+        """Sends the answer; when it began is noted for who notes requests."""
+        scope["status"], scope["answered"] = self.status_code, time.perf_counter()
         headers = [(name.encode(), value.encode("latin-1")) for name, value in self.headers.items()]
         headers.append((b"x-request-id", request_id(scope).encode()))
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})

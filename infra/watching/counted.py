@@ -4,6 +4,8 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 
+from prometheus_client import Counter
+
 from domain.bots import choose
 from domain.commands import Level, Move
 from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted
@@ -18,6 +20,7 @@ from infra.jobs import ClosableJobs
 from infra.postgres.database import Database
 from infra.postgres.lane import Lane
 from infra.postgres.log import PostgresLog
+from infra.postgres.rows import ACTORS
 from infra.watching import numbers
 from infra.watching.tracing import Tracing
 from services.ports import (
@@ -45,6 +48,7 @@ _OUTCOMES: dict[type[BaseException], str] = {
     KeyReused: "denied",
     Busy: "busy",
 }
+_COMMANDS = {actor: numbers.COMMANDS.labels(actor) for actor in ACTORS.values()}
 _RULESETS = frozenset(preset_names())
 
 
@@ -54,6 +58,7 @@ class CountedLog(PostgresLog):
     def __init__(self, database: Database, lane: Lane, traces: Tracing | None = None) -> None:
         super().__init__(database, lane)
         self._traces = traces
+        self._done = numbers.APPENDS.labels("done")  # looking a label up costs more than counting
 
     async def append(self, append: Append) -> datetime:
         began = time.perf_counter()
@@ -63,7 +68,7 @@ class CountedLog(PostgresLog):
             numbers.APPENDS.labels(_outcome(error)).observe(time.perf_counter() - began)
             raise
         took_s = time.perf_counter() - began
-        numbers.APPENDS.labels("done").observe(took_s)
+        self._done.observe(took_s)
         _count(append.events)
         if self._traces is not None:
             ended = time.time_ns()
@@ -80,9 +85,9 @@ class CountedTables(Tables):
         try:
             outcome = await super().carry_out(game_id, plan, request)
         except Exception as error:
-            numbers.MOVES.labels(self._ruleset(game_id), _outcome(error)).inc()
+            _moved(self._ruleset(game_id), _outcome(error))
             raise
-        numbers.MOVES.labels(self._ruleset(game_id), "replayed" if outcome.replayed else "accepted").inc()
+        _moved(self._ruleset(game_id), "replayed" if outcome.replayed else "accepted")
         return outcome
 
     def _ruleset(self, game_id: str) -> str:
@@ -170,9 +175,19 @@ def _count(events: Sequence[NewEvent]) -> None:
     numbers.EVENTS.inc(len(events))
     for new in events:
         if new.ordinal == 0:
-            numbers.COMMANDS.labels(new.actor).inc()
+            _COMMANDS[new.actor].inc()
         if what := _WHAT.get(type(new.event)):
             numbers.GAMES.labels(what).inc()
+
+
+_moves: dict[tuple[str, str], Counter] = {}
+
+
+def _moved(ruleset: str, outcome: str) -> None:
+    moves = _moves.get((ruleset, outcome))
+    if moves is None:
+        moves = _moves[ruleset, outcome] = numbers.MOVES.labels(ruleset, outcome)
+    moves.inc()
 
 
 def _outcome(error: BaseException) -> str:

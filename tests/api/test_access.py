@@ -37,7 +37,8 @@ async def test_a_request_is_noted_by_its_operation_and_ids(anna: Player, noted: 
     assert (last.request_id, last.method, last.operation, last.status) == ("mine", "GET", "getView", 200)
     assert last.route == "/v1/games/{game_id}/view"
     assert (last.game_id, last.player_id, last.problem) == (game_id, anna.player_id, None)
-    assert 0 < last.answered_s <= last.ended_s
+    assert (last.level, last.whole_ms) == ("info", None)
+    assert last.ms > 0
 
 
 @pytest.mark.parametrize(

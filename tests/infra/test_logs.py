@@ -7,6 +7,7 @@ import logging
 import re
 import subprocess
 import sys
+from contextlib import closing
 from typing import Any
 
 import asyncpg
@@ -14,10 +15,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from api.access import Request
 from infra.settings import Settings, environment
-from infra.watching.lines import RequestLine, RequestLines
+from infra.watching.lines import RequestLines
 from infra.watching.logs import Lines, told
 from services.ports import Unavailable
+from tests.engines import eventually
 from tests.test_settings import ENOUGH
 
 SECRET = "shg_secret7H"
@@ -131,25 +134,28 @@ def test_a_process_that_dies_of_an_error_says_which_and_not_what_was_in_it() -> 
     assert SECRET not in str(lines)
 
 
-def request_line(**changes: Any) -> RequestLine:
-    line = RequestLine("", "info", "api", 0, "request", "req_1", "GET", "getView", "/v1/games/{game_id}/view", 200, 1.5)
-    return replace(line, **changes)
+def request_line(**changes: Any) -> Request:
+    return replace(Request("info", "req_1", "GET", "getView", "/v1/games/{game_id}/view", 200, 1.5), **changes)
 
 
-def lines_of(settings: Settings, *lines: RequestLine) -> list[str]:
+async def lines_of(settings: Settings, *lines: Request) -> list[str]:
     out = io.BytesIO()
-    for line in lines:
-        RequestLines(settings, out).write(line)
+    with closing(RequestLines(settings, out)) as writing:
+        for line in lines:
+            writing.write(line)
+        assert not out.getvalue()  # a line waits for others
     return out.getvalue().decode().splitlines()
 
 
-def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
+async def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
     line = request_line(game_id="gam_1", problem="busy", status=503)
-    [as_json] = lines_of(replace(settings, log_format="json"), line)
+    [as_json] = await lines_of(replace(settings, log_format="json"), line)
     assert {"status": 503, "ms": 1.5, "problem": "busy", "game_id": "gam_1"}.items() <= json.loads(as_json).items()
     assert "player_id" not in json.loads(as_json)
-    [text] = lines_of(replace(settings, log_format="text"), line)
-    assert text.endswith("GET /v1/games/{game_id}/view 503 1.5 ms busy req_1 gam_1")
+    [text, again] = await lines_of(replace(settings, log_format="text"), line, line)
+    assert again.split(" ", 1)[1] == text.split(" ", 1)[1]
+    known = "request_id=req_1 method=GET operation=getView route=/v1/games/{game_id}/view status=503 problem=busy"
+    assert text.endswith(f" [info    ] request  {known} game_id=gam_1 1.5 ms")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +176,17 @@ def test_the_level_says_which_requests_have_a_line(
     assert lines.is_wanted(status, is_probe=is_probe) == is_wanted
 
 
-def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
+async def test_a_request_is_written_soon_without_another_one(settings: Settings) -> None:
+    out = io.BytesIO()
+    RequestLines(settings, out).write(request_line())
+
+    async def is_written() -> bool:
+        return b"getView" in out.getvalue()
+
+    await eventually(is_written, within_s=5)
+
+
+async def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
     class Full(io.RawIOBase):
         def writable(self) -> bool:
             return True
@@ -178,4 +194,5 @@ def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
         def write(self, _: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    RequestLines(settings, io.BufferedWriter(Full())).write(request_line())
+    with closing(RequestLines(settings, io.BufferedWriter(Full()))) as writing:
+        writing.write(request_line())

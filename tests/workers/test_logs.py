@@ -24,7 +24,7 @@ async def test_an_api_logs_each_request_and_every_fault_and_no_secret(
     owner = await asyncpg.connect(settings.database_url)
     await owner.execute("ALTER TABLE player ADD CONSTRAINT no_eve CHECK (name <> 'Eve Eavesdropper')")
     url = f"http://127.0.0.1:{own.port}"
-    with server("api", own):
+    with server("api", own) as api:
         async with httpx.AsyncClient(base_url=url) as http:
 
             async def is_up() -> bool:
@@ -45,6 +45,8 @@ async def test_an_api_logs_each_request_and_every_fault_and_no_secret(
             await owner.execute("ALTER TABLE player DROP CONSTRAINT no_eve; ALTER TABLE invite RENAME TO elsewhere")
             assert (await http.get(f"/v1/invites/{code}")).status_code == 500
             await owner.execute("ALTER TABLE elsewhere RENAME TO invite")
+        api.terminate()
+        assert api.wait(10) == 0  # its last lines are written by then
     await owner.close()
     log = capfd.readouterr().err
     lines = [json.loads(line) for line in log.splitlines()]
