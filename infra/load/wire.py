@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 _LIMIT = 1 << 22  # of a line or a chunk
 _ANSWER_S = 30.0
+_IDLE_S = 3.0  # servers close what is idle for some seconds: uvicorn after five
 
 
 class Answer(Struct, frozen=True):
@@ -31,16 +33,21 @@ class Wire:
         self._url = urlsplit(base_url)
         self._turn = asyncio.Lock()
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._used_at = 0.0
 
     async def send(self, method: str, path: str, *, token: str = "", key: str = "", body: object = None) -> Answer:
         """Sends a request and gives the answer. Errors: Lost; nothing is sent twice."""
         async with self._turn:
             try:
                 async with asyncio.timeout(_ANSWER_S):
+                    if time.monotonic() - self._used_at > _IDLE_S:
+                        self.close()
                     self._streams = self._streams or await self._open()
                     reader, writer = self._streams
                     writer.write(self._request(method, path, token, key, body))
-                    return await _answer(reader)
+                    answer = await _answer(reader)
+                    self._used_at = time.monotonic()
+                    return answer
             except (OSError, EOFError, ValueError, TimeoutError) as error:
                 self.close()
                 raise Lost(type(error).__name__) from error
