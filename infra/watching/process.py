@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import get_args
 
 from msgspec import Struct
+from prometheus_client.metrics_core import GaugeMetricFamily
 
 from infra.presence import reporting
 from infra.settings import Settings
-from infra.watching.numbers import LOOP_LAG, PROCESS, numbers_page
+from infra.watching.numbers import LOOP_LAG, numbers_page, written
 from infra.watching.port import Page, health_pages, serving
 from infra.watching.vital import Role, Vital, turning
 from services.ports import Unavailable
@@ -61,11 +62,13 @@ async def watched_api(settings: Settings, reach: Callable[[], Awaitable[object]]
 
 
 def pages_of(vital: Vital) -> Mapping[str, Page]:
-    """Is everything that the port of a process serves."""
+    """Is everything that the port of a process serves: its health, and its numbers with what it is and does."""
 
-    def value(role: Role) -> Callable[[], float]:
-        return lambda: float(vital.role == role)
+    def numbers() -> tuple[int, str, bytes]:
+        status, media_type, text = numbers_page()
+        roles = GaugeMetricFamily("shanghai_process", "1 for what this process is and does", labels=["process", "role"])
+        for role in get_args(Role):
+            roles.add_metric([vital.process, role], float(vital.role == role))
+        return status, media_type, text + written(roles)
 
-    for role in get_args(Role):
-        PROCESS.labels(vital.process, role).set_function(value(role))
-    return {**health_pages(vital), "/metrics": numbers_page}
+    return {**health_pages(vital), "/metrics": numbers}

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from api.numbers import readings_of
 from infra.watching import dashboard, numbers
@@ -46,11 +47,11 @@ def exported() -> Iterator[set[str]]:
         return []
 
     with ExitStack() as exits:
-        pages_of(Vital("relay"))
         exits.enter_context(reading(*Cluster(no_rows, nothing, nobody).readings))
         exits.enter_context(reading(*pool_readings(os.getpid())))
         exits.enter_context(reading(*readings_of(new_world().house, lambda: 0)))
         families = [family for registry in (COUNTED, READ) for family in registry.collect()]
+        families += text_string_to_metric_families(pages_of(Vital("relay"))["/metrics"]()[2].decode())
         yield {family.name + suffix for family in families for suffix in SAMPLES.get(family.type, ("",))}
 
 
@@ -83,7 +84,7 @@ def test_every_alert_leads_to_its_place_in_the_runbook() -> None:
     urls = re.findall(r"runbook_url: infra/RUNBOOK\.md#(\w+)", ALERTS)
     headings = re.findall(r"^### (\w+)$", RUNBOOK, re.MULTILINE)
     assert urls == [name.lower() for name in _NAMES]
-    assert sorted(headings) == sorted(_NAMES)
+    assert set(_NAMES) <= set(headings)
 
 
 @pytest.mark.parametrize("name", _NAMES)
