@@ -1,6 +1,7 @@
 """The table of operations as an OpenAPI 3.1 document. `python -m api.openapi` writes it and the AsyncAPI document."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -77,6 +78,8 @@ def _operation(operation: Operation, components: Components) -> Schema:
         "security": [{"bearer": [operation.scope]} if operation.scope else {"bearer": []}] if types.has_caller else [],
         "parameters": _parameters(operation, types, components),
     }
+    if operation.deprecated:
+        made["deprecated"] = True
     if types.body is not None:
         content: Schema = {"schema": components.ref(types.body)}
         if operation.id in EXAMPLES:
@@ -140,16 +143,25 @@ def _responses(operation: Operation, types: Types, components: Components) -> Sc
         by_status.setdefault(KINDS[code].status, []).append(code)
     for status, codes in sorted(by_status.items()):
         responses[str(status)] = _problem(codes, components)
-    if operation.limited_by:
-        for response in responses.values():
-            response["headers"] = response.get("headers", {}) | _LIMIT_HEADERS
+    everywhere = [*(_LIMIT_HEADERS if operation.limited_by else ()), *_going_headers(operation)]
+    for response in responses.values() if everywhere else ():
+        response["headers"] = response.get("headers", {}) | _refs(everywhere)
     return responses
+
+
+def _going_headers(operation: Operation) -> list[str]:
+    told = operation.deprecated.headers if operation.deprecated else {}
+    return [name for name in ("Deprecation", "Link", "Sunset") if name.lower() in told]
+
+
+def _refs(headers: Iterable[str]) -> Schema:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
 
 
 def _success(operation: Operation, types: Types, components: Components) -> Schema:
     answer: Schema = {"description": SUCCESSES[operation.status]}
     if operation.headers:
-        answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in operation.headers}
+        answer["headers"] = _refs(operation.headers)
     if types.shown is EventStream:
         answer["description"] = "Server-sent events; see `x-sse` for the data of each."
         answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
@@ -177,7 +189,7 @@ def _problem(codes: list[str], components: Components) -> Schema:
     }
     headers = [name for name, wanted in _PROBLEM_HEADERS.items() if wanted & set(codes)]
     if headers:
-        answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+        answer["headers"] = _refs(headers)
     return answer
 
 
@@ -185,7 +197,7 @@ _PROBLEM_HEADERS = {
     "Retry-After": {code for code, kind in KINDS.items() if kind.retry_after_s is not None},
     "WWW-Authenticate": {"unauthenticated"},
 }
-_LIMIT_HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit", "RateLimit-Policy")}
+_LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy")
 
 
 def main() -> None:

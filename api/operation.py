@@ -5,6 +5,8 @@ needed and which query and body are read, its answer tells what is shown, its do
 """
 
 import inspect
+from datetime import UTC, date, datetime, time
+from email.utils import formatdate
 from types import NoneType
 from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -30,6 +32,35 @@ TAGS: dict[Tag, str] = {
 }
 
 
+class Deprecated(Struct, frozen=True, kw_only=True):
+    """Says that an operation is going. since: from when on it is not to be used; ends: when it is taken away, if that
+    is known; more: where its successor is described. Errors: ValueError for an end before the beginning.
+    """
+
+    since: date
+    ends: date | None = None
+    more: str = "/docs"
+
+    def __post_init__(self) -> None:
+        if self.ends is not None and self.ends < self.since:
+            raise ValueError("an operation ends after it is deprecated")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What each answer says of it. Source: RFC 9745, RFC 8594."""
+        told = {
+            "deprecation": f"@{_midnight(self.since):.0f}",
+            "link": f'<{self.more}>; rel="deprecation"',
+        }
+        if self.ends is not None:
+            told["sunset"] = formatdate(_midnight(self.ends), usegmt=True)
+        return told
+
+
+def _midnight(day: date) -> float:
+    return datetime.combine(day, time(), UTC).timestamp()
+
+
 class Operation(Struct, frozen=True, kw_only=True):
     """One operation. status: of success; headers: of that answer; also: other answers that are no problems.
 
@@ -52,6 +83,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     media_types: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     is_listed: bool = True
+    deprecated: Deprecated | None = None
 
     @property
     def types(self) -> "Types":

@@ -51,6 +51,8 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
     types, handler, policy = operation.types, operation.handler, operation.limited_by
     read = partial(decode_body, decoder=Decoder(types.body), optional=types.is_body_optional) if types.body else None
 
+    going = operation.deprecated.headers if operation.deprecated else {}
+
     async def endpoint(request: Request[Any, Any, Any]) -> Reply:
         quota: dict[str, str] = {}
         request.scope["operation"] = operation  # type: ignore[typeddict-unknown-key]  # for the note of it
@@ -69,7 +71,7 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
             answered = reply(answer, operation.status)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
             answered = await _failed(house, request, error)
-        answered.headers |= quota
+        answered.headers |= quota | going
         return answered
 
     methods: list[Method] = ["GET", "HEAD"] if operation.method == "GET" else [operation.method]

@@ -63,6 +63,8 @@ REQUEST_HEADERS: dict[str, Schema] = {
 
 ANSWER_HEADERS: dict[str, str] = {
     "Content-Disposition": "the name of the file",
+    "Deprecation": "when the operation was deprecated, as `@` and seconds since 1970",
+    "Link": 'where the successor of a deprecated operation is described, with `rel="deprecation"`',
     "Location": "where what was made can be read",
     "ETag": 'the game\'s version, as `"v12"`',
     "Idempotency-Replayed": "`true` where the request had been carried out before",
@@ -70,6 +72,7 @@ ANSWER_HEADERS: dict[str, str] = {
     "RateLimit": "what is left of the quota",
     "RateLimit-Policy": "the quota and its window in seconds",
     "Retry-After": "seconds after which the request may be sent again",
+    "Sunset": "when a deprecated operation is taken away",
     "WWW-Authenticate": "`Bearer`",
 }
 
