@@ -1,6 +1,7 @@
 """Refusing what is asked too often, with the headers that tell a client how to behave."""
 
 import math
+from functools import cache
 from ipaddress import IPv6Address, ip_address
 
 from api.problems import Failed
@@ -12,12 +13,17 @@ async def refuse_beyond(limit: Limit, policy: str, subject: str, cost: int = 1) 
     verdict = await limit.take(subject, cost)
     wait_s = math.ceil(verdict.wait_s)
     headers = {
-        "ratelimit-policy": f'"{policy}";q={limit.quota};w={math.ceil(limit.window_s)}',
+        "ratelimit-policy": _policy(policy, limit.quota, limit.window_s),
         "ratelimit": f'"{policy}";r={verdict.remaining};t={wait_s}',
     }
     if not verdict.passes:
         raise Failed("rate_limited", headers={**headers, "retry-after": str(max(1, wait_s))})
     return headers
+
+
+@cache
+def _policy(name: str, quota: int, window_s: float) -> str:
+    return f'"{name}";q={quota};w={math.ceil(window_s)}'
 
 
 def neighbourhood(address: str) -> str:

@@ -19,6 +19,7 @@ from domain.evolve import fold
 from domain.refusals import Refused
 from domain.state import Game, State, Unopened
 from services.due import next_work
+from services.heads import Heads
 from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
 
 TRIES = 8
@@ -160,6 +161,7 @@ class Tables:
     ) -> None:
         self.log = log
         self.now = now
+        self._heads = Heads(log)
         self._memory_bytes = memory_bytes
         self._used_bytes = 0
         self._hot: OrderedDict[str, Hot] = OrderedDict()
@@ -243,6 +245,8 @@ class Tables:
 
     async def _read_tail(self, game_id: str, hot: Hot) -> bool:
         before = hot.version
+        if before and await self._heads.head(game_id) <= before:
+            return False
         self._record(game_id, hot, await self.log.read(game_id, before))
         return hot.version > before
 

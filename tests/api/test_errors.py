@@ -281,7 +281,7 @@ async def test_a_database_that_is_away_is_said_so(world: World, anna: Player, mo
         raise Unreachable
 
     game_id = (await anna.open_game())["game_id"]
-    monkeypatch.setattr(world.log, "read", away)
+    monkeypatch.setattr(world.log, "heads", away)
     response = await anna.call("GET", f"/v1/games/{game_id}")
     assert_problem(response, 503, "unavailable")
     assert response.headers["retry-after"] == "1"

@@ -217,7 +217,7 @@ def raw() -> Iterator[tuple[str, int]]:
         yield peer.stdout.readline().strip(), peer.pid
     finally:
         peer.terminate()
-        peer.wait(10)
+        peer.wait(30)
         peer.stdout.close()
 
 

@@ -192,7 +192,7 @@ def constant(pair: Pair, *limits: str) -> Iterator[tuple[str, int, list[str]]]:
             player.close()
     finally:
         peer.terminate()
-        peer.wait(10)
+        peer.wait(30)
         peer.stdout.close()
 
 

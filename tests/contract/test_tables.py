@@ -1,8 +1,9 @@
 """The games in memory: as many as fit, never less than the log has."""
 
+import asyncio
 import gc
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from random import Random
 
@@ -100,14 +101,15 @@ async def test_a_game_with_a_command_under_way_stays(world: World) -> None:
 
 
 async def test_a_refusal_is_final_however_fast_the_game_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    others, read, tried = Tables(world.log), world.log.read, []
+    others, heads, tried = Tables(world.log), world.log.heads, []
     game_id = await opened(others, "open")
     seats = iter(range(4))
 
-    async def read_after_somebody_sat_down(game: str, after: int = 0) -> list[Recorded]:
+    async def heads_after_somebody_sat_down(games: Sequence[str]) -> dict[str, int]:
+        [game] = games
         command = TakeSeat(next(seats), new_uuid().hex)
         await others.carry_out(game, lambda draft: draft.carry_out(command, "player", new_uuid()))
-        return await read(game, after)
+        return await heads(games)
 
     def plan(draft: Draft) -> None:
         tried.append(draft.game.version)
@@ -115,7 +117,7 @@ async def test_a_refusal_is_final_however_fast_the_game_goes_on(world: World, mo
 
     tables = Tables(world.log)
     await tables.fresh(game_id)
-    monkeypatch.setattr(world.log, "read", read_after_somebody_sat_down)
+    monkeypatch.setattr(world.log, "heads", heads_after_somebody_sat_down)
     with pytest.raises(Denied):
         await tables.carry_out(game_id, plan)
     assert tried == [5, 6]
@@ -149,3 +151,30 @@ def test_the_size_of_a_game_is_as_measured(ruleset: str) -> None:
 def _as_read(stored: list[tuple[int, int, bytes]]) -> Iterator[Recorded]:
     for version, event in enumerate(stored, 1):
         yield Recorded("gam_", version, decode_event(*event), "player", 1, new_uuid(), utc_now())
+
+
+async def test_many_who_read_together_ask_the_log_together_and_each_for_what_was_there_before(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables, others, heads = Tables(world.log), Tables(world.log), world.log.heads
+    games = [await opened(others, "open") for _ in range(5)]
+    for game_id in games:
+        await tables.fresh(game_id)
+    asked: list[int] = []
+    is_asked = asyncio.Event()
+
+    async def noted(game_ids: Sequence[str]) -> dict[str, int]:
+        asked.append(len(game_ids))
+        found = await heads(game_ids)
+        is_asked.set()
+        return found
+
+    monkeypatch.setattr(world.log, "heads", noted)
+    first = asyncio.create_task(tables.fresh(games[0]))
+    await is_asked.wait()
+    for game_id in games:  # after the question under way, so it does not count
+        await others.carry_out(game_id, lambda draft: draft.carry_out(TakeSeat(0, "ply"), "player", new_uuid()))
+    read = await asyncio.gather(*(tables.fresh(game_id) for game_id in games for _ in range(10)))
+    await first
+    assert asked == [1, 5]
+    assert {hot.version for hot in read} == {6}
