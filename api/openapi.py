@@ -55,6 +55,7 @@ def document() -> Schema:
             "headers": {
                 name: {"description": description, "schema": {"type": "string"}}
                 for name, description in ANSWER_HEADERS.items()
+                if name not in _GOING or any(name in _going_headers(operation) for operation in OPERATIONS)
             },
             "schemas": dict(sorted(components.schemas.items())),
         },
@@ -151,7 +152,7 @@ def _responses(operation: Operation, types: Types, components: Components) -> Sc
 
 def _going_headers(operation: Operation) -> list[str]:
     told = operation.deprecated.headers if operation.deprecated else {}
-    return [name for name in ("Deprecation", "Link", "Sunset") if name.lower() in told]
+    return [name for name in _GOING if name.lower() in told]
 
 
 def _refs(headers: Iterable[str]) -> Schema:
@@ -197,6 +198,7 @@ _PROBLEM_HEADERS = {
     "Retry-After": {code for code, kind in KINDS.items() if kind.retry_after_s is not None},
     "WWW-Authenticate": {"unauthenticated"},
 }
+_GOING = ("Deprecation", "Link", "Sunset")
 _LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy")
 
 
