@@ -89,18 +89,17 @@ def podman_of_its_own() -> Iterator[Podman]:
     """Is podman on an empty storage; everything that was started on it is ended and removed."""
     missing = [tool for tool in TOOLS if not _found(tool)]
     assert not missing, f"missing: {', '.join(missing)}; apt-get install --no-install-recommends {PACKAGES}"
+    assert os.geteuid() == 0, "make test-deploy needs root: pods get addresses of their own"
     folder = Path(tempfile.mkdtemp(prefix="shanghai-deploy-"))
     podman = Podman(folder)
     try:
         podman.run("network", "create", NETWORK)
         yield podman
     finally:
-        podman.run("pod", "rm", "--all", "--force", "--time=0")
-        podman.run("rm", "--all", "--force", "--time=0")
-        podman.run("network", "rm", "--force", NETWORK)
-        podman.run("rmi", "--all", "--force")
-        subprocess.run(["umount", str(folder / "images" / "overlay")], check=False, capture_output=True)
-        shutil.rmtree(folder)
+        for leaving in ("podman pod rm --all --time=0", "podman rm --all --time=0", "podman network prune"):
+            subprocess.run([*leaving.split(), "--force"], env=podman.variables, check=False, capture_output=True)
+        subprocess.run(["umount", folder / "images/overlay"], check=False, capture_output=True)
+        shutil.rmtree(folder)  # fails where anything is still in use
 
 
 def _found(tool: str) -> bool:

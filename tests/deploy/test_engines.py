@@ -14,6 +14,8 @@ from tests.deploy.podman import Podman
 from tests.outside_engines import DATABASE, IMAGES, REDIS
 from tests.stack_watching import eventually
 
+CONTRACTS = ("tests/contract", "tests/infra/test_limits.py")  # `make test` runs them on embedded engines
+
 pytestmark = pytest.mark.deploy
 
 
@@ -26,7 +28,7 @@ def test_the_contracts_hold_on_engines_at_given_addresses(podman: Podman) -> Non
     ]
     postgres, redis = (podman.run("inspect", "--format={{.NetworkSettings.IPAddress}}", name) for name in started)
     given = {DATABASE: f"postgresql://postgres:test@{postgres}/postgres", REDIS: f"redis://{redis}:6379/0"}
-    assert "engines: given" in the_contracts(given)
+    assert "engines: given" in passed(given, *CONTRACTS)
     databases = podman.run("exec", started[0], "psql", "--host=/var/run/postgresql", "--username=postgres", "--list")
     assert "test_" not in databases
     podman.run("rm", "--force", "--time=0", *started)
@@ -42,17 +44,17 @@ def test_the_contracts_hold_on_engines_that_testcontainers_starts(podman: Podman
             "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1",
             "TESTCONTAINERS_RYUK_DISABLED": "true",
         }
-        assert "engines: containers" in the_contracts(variables)
+        assert "engines: containers" in passed(variables, *CONTRACTS)
 
 
-def test_the_contracts_hold_on_embedded_engines_whatever_docker_is_there(podman: Podman) -> None:
+def test_a_docker_engine_that_happens_to_be_there_is_not_asked(podman: Podman) -> None:
     with docker_api(podman) as address:
-        assert "engines: embedded" in the_contracts({"DOCKER_HOST": address})
+        assert "engines: embedded" in passed({"DOCKER_HOST": address}, "tests/contract/test_receipts.py")
 
 
-def the_contracts(variables: dict[str, str]) -> str:
-    """Runs them in a process of their own and gives what it says."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/contract", "tests/infra/test_limits.py"]
+def passed(variables: dict[str, str], *tests: str) -> str:
+    """Runs tests in a process of their own and gives what it says."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600, check=False
     )
