@@ -1,4 +1,4 @@
-"""The roof's processes on engines of the test's own, as many of each as it wants."""
+"""The roof's processes on engines of the test's own."""
 
 import subprocess
 import sys
@@ -18,14 +18,14 @@ Process = subprocess.Popen[bytes]
 
 @dataclass(frozen=True)
 class Roof:
-    """Running processes by name, in the order of their start, and the addresses of the APIs."""
+    """Running processes by name, and the addresses of their APIs."""
 
-    processes: dict[str, list[Process]] = field(default_factory=dict)
+    processes: dict[str, Process] = field(default_factory=dict)
     base_urls: list[str] = field(default_factory=list)
 
-    def kill(self, name: str, number: int = 0) -> None:
+    def kill(self, name: str) -> None:
         """Ends one of them, with everything below it, at once."""
-        pid = self.processes[name][number].pid
+        pid = self.processes[name].pid
         for process in (pid, *descendants(pid)):
             crash(process)
 
@@ -40,7 +40,7 @@ def roof(settings: Settings, names: Sequence[str]) -> Iterator[Roof]:
             process = subprocess.Popen([sys.executable, "-m", ROOF[name]], env=_variables(settings, port))
             waiting.callback(process.wait)
             ending.callback(process.terminate)
-            running.processes.setdefault(name, []).append(process)
+            running.processes[name] = process
             if name == "api":
                 running.base_urls.append(f"http://127.0.0.1:{port}")
         for base_url in running.base_urls:
