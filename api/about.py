@@ -10,8 +10,19 @@ from api import shapes
 from api.calls import Answer, Call, NoQuery, OpenCall, Text
 from api.house import House
 from api.leaderboards import PLAYERS_AT_MOST
+from api.player_shapes import MAX_NAME
 from api.problems import KINDS, Failed
 from api.reasons import REASONS
+from api.reference_shapes import (
+    BotLevel,
+    BotList,
+    ProblemCatalogue,
+    ProblemKind,
+    ReasonText,
+    RulesetList,
+    RulesetRequest,
+    RulesetSummary,
+)
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
 from api.rules import ruleset_of
 from domain import faults
@@ -38,7 +49,7 @@ class Bounds(Struct, frozen=True):
     has asked about.
     """
 
-    name_characters: int = shapes.MAX_NAME
+    name_characters: int = MAX_NAME
     body_bytes: int = MAX_BODY
     body_depth: int = MAX_DEPTH
     idempotency_key_characters: int = MAX_KEY
@@ -106,11 +117,11 @@ class Readiness(Struct, frozen=True):
     relay_lag_s: float | None
 
 
-async def list_rulesets(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.RulesetList]:
+async def list_rulesets(_: House, _call: OpenCall[NoQuery, None]) -> Answer[RulesetList]:
     """Lists the presets."""
     rules = [preset(name) for name in preset_names()]
-    items = (shapes.RulesetSummary(each.name, each.source, each.players, len(each.contracts)) for each in rules)
-    return Answer(shapes.RulesetList(tuple(items)))
+    items = (RulesetSummary(each.name, each.source, each.players, len(each.contracts)) for each in rules)
+    return Answer(RulesetList(tuple(items)))
 
 
 async def get_ruleset(_: House, call: OpenCall[NoQuery, None]) -> Answer[Ruleset]:
@@ -121,31 +132,30 @@ async def get_ruleset(_: House, call: OpenCall[NoQuery, None]) -> Answer[Ruleset
         raise Failed("ruleset_not_found") from None
 
 
-async def validate_ruleset(_: House, call: OpenCall[NoQuery, shapes.RulesetRequest]) -> Answer[Ruleset]:
+async def validate_ruleset(_: House, call: OpenCall[NoQuery, RulesetRequest]) -> Answer[Ruleset]:
     """Gives the whole ruleset that a preset and overrides make, or all their faults. Nothing is opened."""
     return Answer(ruleset_of(call.body.ruleset, call.body.overrides))
 
 
-async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.BotList]:
+async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[BotList]:
     """Lists the strengths of bots."""
     return Answer(
-        shapes.BotList(
+        BotList(
             (
-                shapes.BotLevel("easy", "Takes what fits and keeps no plan."),
-                shapes.BotLevel("normal", "Collects for its contract, watches the table and goes out when it can."),
+                BotLevel("easy", "Takes what fits and keeps no plan."),
+                BotLevel("normal", "Collects for its contract, watches the table and goes out when it can."),
             )
         )
     )
 
 
-async def list_problems(_: House, _call: OpenCall[NoQuery, None]) -> Answer[shapes.ProblemCatalogue]:
+async def list_problems(_: House, _call: OpenCall[NoQuery, None]) -> Answer[ProblemCatalogue]:
     """Lists every problem that an answer of this API can be."""
     items = (
-        shapes.ProblemKind(f"/v1/problems#{code}", code, kind.status, kind.title, kind.meaning)
-        for code, kind in KINDS.items()
+        ProblemKind(f"/v1/problems#{code}", code, kind.status, kind.title, kind.meaning) for code, kind in KINDS.items()
     )
-    reasons = (shapes.ReasonText(reason, detail) for reason, detail in REASONS.items())
-    return Answer(shapes.ProblemCatalogue(tuple(items), tuple(reasons)))
+    reasons = (ReasonText(reason, detail) for reason, detail in REASONS.items())
+    return Answer(ProblemCatalogue(tuple(items), tuple(reasons)))
 
 
 async def get_meta(house: House, _: OpenCall[NoQuery, None]) -> Answer[Meta]:

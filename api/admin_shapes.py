@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from api.shapes import EVENTS_AT_MOST, GAMES_AT_MOST, MAX_NAME
+from api.player_shapes import MAX_NAME
+from api.shapes import EVENTS_AT_MOST, GAMES_AT_MOST
 from domain.state import Status
 from services.looking import GameLine
 

@@ -3,29 +3,28 @@
 import unicodedata
 from typing import Any
 
-from msgspec import Struct
-
 from api.calls import Answer, Call, NoQuery, OpenCall
 from api.house import House
 from api.leaderboards import RatingBody
 from api.paths import player_id_of
-from api.problems import Failed
-from api.requests import invalid
-from api.shapes import (
+from api.player_shapes import (
     MAX_NAME,
     Me,
     MeChange,
     NewPlayer,
     NewTokenRequest,
     PlayerCreated,
+    PlayerPage,
+    ResultBody,
     TokenBody,
     TokenCreated,
     TokenList,
 )
+from api.problems import Failed
+from api.requests import invalid
 from services.identity import create_guest as add_guest
 from services.identity import known_scopes, mint_token
 from services.ids import uuid_of
-from services.listings import Standing
 from services.lobby import RESULTS_SHOWN, Rated
 from services.ports import Token
 from services.rendering import timestamp
@@ -35,28 +34,6 @@ _REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols
 _DIRECTION_MARKS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BLANKS = set("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols that show nothing
-
-
-class ResultBody(Struct, frozen=True):
-    """A finished game as it was for one player. seats: how many there were; won: alone or with others."""
-
-    game_id: str
-    ruleset: str
-    finished_at: str
-    seat: int
-    seats: int
-    score: int
-    won: bool
-
-
-class PlayerPage(Struct, frozen=True):
-    """A player. standings and ratings: one for each ruleset; results: the newest first."""
-
-    player_id: str
-    name: str
-    standings: tuple[Standing, ...]
-    results: tuple[ResultBody, ...]
-    ratings: tuple[RatingBody, ...]
 
 
 async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answer[PlayerCreated]:

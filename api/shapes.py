@@ -1,4 +1,4 @@
-"""Bodies and parameters that only the HTTP surface knows. What comes from the domain is shown as the domain has it."""
+"""What is sent and answered about games, as only the HTTP surface knows it; the rest is shown as the domain has it."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -6,15 +6,12 @@ from msgspec import Meta, Struct
 
 from domain.commands import Level, Move, Spectators, Visibility
 from domain.refusals import Reason
-from domain.ruleset import Players
 from domain.state import Result, Status
 from domain.view import DecisionView, View
 from services.games import Hint
 from services.history import RoundSummary
-from services.identity import Scope
 from services.rendering import EventBody, GameBody
 
-MAX_NAME = 40
 MAX_CLAIM_WINDOW_S = 120
 CORRESPONDENCE_TURN_S = 3600
 MAX_CORRESPONDENCE_WINDOW_S = 2 * 24 * 3600
@@ -22,36 +19,12 @@ MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
 MAX_SPECTATOR_DELAY_S = 3600
-MAX_TOKEN_S = 10 * 366 * 24 * 3600
 MIN_INVITE_S, MAX_INVITE_S = 60, 30 * 24 * 3600
 NonceCommitment: TypeAlias = Annotated[
     str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
 ]
 """max_length: a pattern's `$` would let a line feed through."""
 GAMES_AT_MOST = 100
-
-
-class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
-    """A guest to be. The name is shown to others; it need not be unique."""
-
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
-
-
-class MeChange(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change of a player. The name is shown to others at once, in games of the past too."""
-
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
-
-
-class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A token to be made. label: for the player's own list of tokens."""
-
-    scopes: Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=4)]
-    label: Annotated[str, Meta(max_length=MAX_NAME)] = ""
-    valid_s: Annotated[
-        Annotated[int, Meta(ge=60, le=MAX_TOKEN_S)] | None,
-        Meta(description="seconds until it expires; null: with the token that asks, or never"),
-    ] = None
 
 
 class NewPace(Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,13 +77,6 @@ class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 60
 
 
-class RulesetRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A preset and what differs from it."""
-
-    ruleset: str
-    overrides: dict[str, Any] = {}
-
-
 class SeatRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Sitting down. nonce_commitment: the player will add their own luck to every shuffle of the game."""
 
@@ -157,50 +123,6 @@ class MoveResult(Struct, frozen=True):
     version: int
     events: tuple[EventBody, ...]
     view: View | None
-
-
-class PlayerCreated(Struct, frozen=True):
-    """A new player. The token is shown this once."""
-
-    player_id: str
-    name: str
-    token: str
-
-
-class TokenBody(Struct, frozen=True):
-    """A token, but for itself. is_current: the request was sent with it."""
-
-    token_id: str
-    label: str
-    scopes: tuple[Scope, ...]
-    created_at: str
-    expires_at: str | None
-    is_current: bool
-
-
-class TokenCreated(Struct, frozen=True):
-    """A new token. `token` is shown this once."""
-
-    token_id: str
-    label: str
-    scopes: tuple[Scope, ...]
-    created_at: str
-    expires_at: str | None
-    token: str
-
-
-class TokenList(Struct, frozen=True):
-    """The caller's tokens that can be used, the oldest first."""
-
-    items: tuple[TokenBody, ...]
-
-
-class Me(Struct, frozen=True):
-    """Whom the token speaks for, and what it may do."""
-
-    player_id: str
-    name: str
-    scopes: tuple[Scope, ...]
 
 
 class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -319,55 +241,3 @@ class DecisionList(Struct, frozen=True):
     game_id: str
     version: int
     items: tuple[DecisionView, ...]
-
-
-class RulesetSummary(Struct, frozen=True):
-    """A preset in short. rounds: how many contracts it has."""
-
-    name: str
-    source: str
-    players: Players
-    rounds: int
-
-
-class RulesetList(Struct, frozen=True):
-    """The presets, by name."""
-
-    items: tuple[RulesetSummary, ...]
-
-
-class BotLevel(Struct, frozen=True):
-    """A strength of bots."""
-
-    level: Level
-    description: str
-
-
-class BotList(Struct, frozen=True):
-    """The bots that can sit at a table."""
-
-    items: tuple[BotLevel, ...]
-
-
-class ProblemKind(Struct, frozen=True):
-    """A kind of problem that this API can answer."""
-
-    type: str
-    code: str
-    status: int
-    title: str
-    detail: str
-
-
-class ReasonText(Struct, frozen=True):
-    """Why a move can be illegal."""
-
-    reason: str
-    detail: str
-
-
-class ProblemCatalogue(Struct, frozen=True):
-    """Every problem code, and every reason of `illegal_move`."""
-
-    items: tuple[ProblemKind, ...]
-    reasons: tuple[ReasonText, ...]

@@ -1,0 +1,67 @@
+"""What is sent and answered about what this server knows: rulesets, bots, problems."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from domain.commands import Level
+from domain.ruleset import Players
+
+
+class RulesetRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A preset and what differs from it."""
+
+    ruleset: str
+    overrides: dict[str, Any] = {}
+
+
+class RulesetSummary(Struct, frozen=True):
+    """A preset in short. rounds: how many contracts it has."""
+
+    name: str
+    source: str
+    players: Players
+    rounds: int
+
+
+class RulesetList(Struct, frozen=True):
+    """The presets, by name."""
+
+    items: tuple[RulesetSummary, ...]
+
+
+class BotLevel(Struct, frozen=True):
+    """A strength of bots."""
+
+    level: Level
+    description: str
+
+
+class BotList(Struct, frozen=True):
+    """The bots that can sit at a table."""
+
+    items: tuple[BotLevel, ...]
+
+
+class ProblemKind(Struct, frozen=True):
+    """A kind of problem that this API can answer."""
+
+    type: str
+    code: str
+    status: int
+    title: str
+    detail: str
+
+
+class ReasonText(Struct, frozen=True):
+    """Why a move can be illegal."""
+
+    reason: str
+    detail: str
+
+
+class ProblemCatalogue(Struct, frozen=True):
+    """Every problem code, and every reason of `illegal_move`."""
+
+    items: tuple[ProblemKind, ...]
+    reasons: tuple[ReasonText, ...]
