@@ -1,6 +1,7 @@
 """What `shanghai admin` prints."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 from rich.console import Console
@@ -12,6 +13,7 @@ from services.operating import FoundGame, FoundPlayer, NotedDeed
 from services.rendering import EventBody, timestamp
 
 _WIDTH = 130
+_console = partial(Console, highlight=False, markup=False, emoji=False)  # names and reasons are shown as they are
 _WHOLE = ("game", "player", "of", "when", "last event", "since", "suspended")  # columns that are never folded
 _STATES = {"waiting": "cyan", "playing": "green", "finished": "dim", "cancelled": "dim"}
 
@@ -59,7 +61,7 @@ def print_game(look: GameLook) -> None:
 
 def print_events(events: Sequence[EventBody]) -> None:
     """Prints events, one a line."""
-    console = Console(highlight=False)
+    console = _console()
     for event in events:
         data = msgspec.json.encode(event.data).decode()
         where = f"r{event.round or '-'} s{'-' if event.seat is None else event.seat}"
@@ -113,6 +115,6 @@ def _table(*columns: str) -> Table:
 
 
 def _print(shown: Table) -> None:
-    console = Console(highlight=False)
+    console = _console()
     console.width = max(console.width, _WIDTH)  # an id in two lines cannot be copied; a narrow terminal wraps by itself
     console.print(shown if shown.row_count else "none")

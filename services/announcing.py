@@ -94,7 +94,7 @@ class AnnouncedLog(Protocol):
         ...
 
     async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:
-        """Lists the webhooks of these players."""
+        """Lists the webhooks of these players, but for suspended ones."""
         ...
 
     async def save(self, new: Sequence[NewDelivery], place: Position) -> None:

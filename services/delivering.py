@@ -89,7 +89,8 @@ class Deliveries(Protocol):
     async def claim(self, webhook_id: str, limit: int) -> list[Claimed]:
         """Takes what may be sent to a webhook now, at most one delivery of each game; nobody else takes it meanwhile.
 
-        A delivery waits for earlier ones of its game that have been tried less than OVERTAKEN_AFTER times.
+        A delivery waits for earlier ones of its game that have been tried less than OVERTAKEN_AFTER times, and all
+        wait while their player is suspended.
         """
         ...
 

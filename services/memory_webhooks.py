@@ -181,8 +181,9 @@ class MemoryWebhooks:
 
     def is_open(self, kept: KeptWebhook) -> bool:
         """Tells whether anything may be sent to a webhook now."""
-        is_known = kept.webhook.player_id in self.accounts.players
-        return is_known and kept.webhook.disabled is None and kept.resume_at <= self.accounts.now()
+        player_id, accounts = kept.webhook.player_id, self.accounts
+        is_let_in = player_id in accounts.players and player_id not in accounts.suspended
+        return is_let_in and kept.webhook.disabled is None and kept.resume_at <= accounts.now()
 
     def has_due(self, webhook_id: str) -> bool:
         """Tells whether a delivery of the webhook is due, whether or not it waits for another one."""
@@ -249,7 +250,9 @@ class MemoryAnnouncedLog:
         return [
             Listener(each.webhook_id, each.player_id, each.types, each.game_id, each.created_at)
             for each in (kept.webhook for kept in self.webhooks.kept.values())
-            if each.player_id in player_ids and each.disabled is None
+            if each.player_id in player_ids
+            and each.player_id not in self.webhooks.accounts.suspended
+            and each.disabled is None
         ]
 
     async def save(self, new: Sequence[NewDelivery], place: Position) -> None:

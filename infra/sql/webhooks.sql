@@ -63,8 +63,8 @@ WITH claimed AS (
                 AND (earlier.attempts < $3 OR earlier.leased_until > statement_timestamp())
         )
         AND EXISTS (
-            SELECT FROM webhook
-            WHERE webhook_id = $1 AND disabled IS NULL AND resume_at <= statement_timestamp()
+            SELECT FROM webhook JOIN player USING (player_id)
+            WHERE webhook_id = $1 AND disabled IS NULL AND resume_at <= statement_timestamp() AND suspended_at IS NULL
         )
     ORDER BY due_at, delivery_id
     LIMIT $2
@@ -108,8 +108,8 @@ WHERE webhook.webhook_id = $2 AND $8::boolean IS NOT NULL AND NOT ($8::boolean A
 
 -- name: due
 SELECT webhook_id
-FROM webhook
-WHERE disabled IS NULL AND resume_at <= statement_timestamp() AND EXISTS (
+FROM webhook JOIN player USING (player_id)
+WHERE disabled IS NULL AND resume_at <= statement_timestamp() AND suspended_at IS NULL AND EXISTS (
     SELECT FROM webhook_delivery AS delivery
     WHERE delivery.webhook_id = webhook.webhook_id AND state = 'waiting'
         AND due_at <= statement_timestamp() AND leased_until <= statement_timestamp()
@@ -156,9 +156,9 @@ WHERE game_id = $1 AND version < $2 AND type = ANY ($3::smallint[])
 ORDER BY version;
 
 -- name: listeners
-SELECT webhook_id, player_id, types, game_id, created_at
-FROM webhook
-WHERE player_id = ANY ($1::uuid[]) AND disabled IS NULL;
+SELECT webhook_id, player_id, types, game_id, webhook.created_at
+FROM webhook JOIN player USING (player_id)
+WHERE player_id = ANY ($1::uuid[]) AND disabled IS NULL AND suspended_at IS NULL;
 
 -- name: announce
 -- Deliveries and place together, or nothing where somebody else has taken over.

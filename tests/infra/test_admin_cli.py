@@ -144,3 +144,15 @@ def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
     assert refused.stderr.count("\n") == 1
     monkeypatch.delenv("SHANGHAI_OPERATOR_DATABASE_URL")
     assert admin("game", NOBODY).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["[/b]", "[link=https://x.example]Anna[/link]", "[red]:smile:"])
+def test_a_name_is_printed_as_it_is_and_can_steer_no_terminal(settings: Settings, name: str) -> None:
+    async def add() -> str:
+        async with open_services(settings) as services:
+            return (await create_guest(services.accounts, name)).player_id
+
+    player_id = run(add())
+    assert name in printed("player", player_id)
+    printed("suspend", player_id, "--reason", name)
+    assert name in printed("audit", "--limit", "1")
