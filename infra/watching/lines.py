@@ -69,4 +69,4 @@ def _for_people(now: bytes, request: Struct) -> bytes:
     level, ms, whole_ms = fields.pop("level"), fields.pop("ms"), fields.pop("whole_ms")
     spent = f"{ms} ms" if whole_ms is None else f"{ms} ms, {whole_ms} ms in all"
     told = " ".join(f"{name}={value}" for name, value in fields.items() if value not in (None, ""))
-    return now + f" [{level:<8}] request  {told} {spent}".encode()
+    return now + f" [{level:<9}] request {told} {spent}".encode()

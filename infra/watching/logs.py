@@ -16,6 +16,10 @@ from typing import Any, TypeAlias
 
 import asyncpg
 import msgspec
+from structlog.dev import ConsoleRenderer
+from structlog.processors import JSONRenderer
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import EventDict
 
 from infra.settings import Settings
 
@@ -26,6 +30,7 @@ OWN = frozenset({"domain", "services", "infra", "api", "workers", "shanghai"})
 _OUTSPOKEN = OWN - {"domain"}  # whose errors have a text for operators; the domain's are about moves and cards
 _FRAMES = 30  # the innermost ones
 _NOISY = ("celery", "multiprocessing", "uvicorn", "litestar")  # these have a line for every job or start
+_PLAIN = ConsoleRenderer(colors=False, sort_keys=False, pad_event_to=0)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -49,23 +54,21 @@ def is_json(settings: Settings) -> bool:
     return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
 
 
-class Lines(logging.Formatter):
-    """Writes a process's lines."""
+class Lines(ProcessorFormatter):
+    """Writes a process's lines; for people an error has further ones."""
 
     def __init__(self, process: str, *, is_json: bool, facts: Facts = dict) -> None:
-        super().__init__()
-        self._process = process
-        self._facts = facts
-        self._is_json = is_json
+        def built(_logger: Any, _method: str, said: EventDict) -> EventDict:
+            record = logging.makeLogRecord({**vars(said["_record"]), "args": said["positional_args"]})
+            return fields_of(record, said.get("exc_info"), process, facts())
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Writes one line; for people an error has further ones."""
-        fields = fields_of(record, self._process, self._facts())
-        return _encode(fields).decode() if self._is_json else _for_people(fields)
+        written = JSONRenderer(serializer=_as_json) if is_json else _for_people
+        # The text is put together here, from what may be said of the arguments.
+        super().__init__(processors=[built, written], pass_foreign_args=True, use_get_message=False)
 
 
-def fields_of(record: logging.LogRecord, process: str, facts: Mapping[str, str | None]) -> dict[str, Any]:
-    """Builds the fields of a line, in order."""
+def fields_of(record: logging.LogRecord, failure: Any, process: str, facts: Mapping[str, str | None]) -> dict[str, Any]:
+    """Builds the fields of a line, in order. failure: what sys.exc_info() gives, or nothing."""
     is_own = record.name.partition(".")[0] in OWN
     fields: dict[str, Any] = {
         "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
@@ -76,9 +79,9 @@ def fields_of(record: logging.LogRecord, process: str, facts: Mapping[str, str |
         "event": record.getMessage() if is_own else _fixed_text(record),
     }
     fields |= {name: value for name, value in facts.items() if value}
-    if record.exc_info and record.exc_info[1] is not None:
-        fields["error"] = told(record.exc_info[1])
-        fields["way"] = list(_way(record.exc_info[1]))
+    if failure and failure[1] is not None:
+        fields["error"] = told(failure[1])
+        fields["way"] = list(_way(failure[1]))
     return fields
 
 
@@ -150,9 +153,11 @@ def _catch_uncaught() -> None:
     threading.excepthook = lambda hook: uncaught(hook.exc_type, hook.exc_value or hook.exc_type(), hook.exc_traceback)
 
 
-def _for_people(fields: dict[str, Any]) -> str:
-    shown = {name: value for name, value in fields.items() if name not in {"timestamp", "level", "event", "way", "pid"}}
-    more = " ".join(f"{name}={value}" for name, value in shown.items())
-    return "\n    ".join(
-        [f"{fields['timestamp']} [{fields['level']:<8}] {fields['event']}  {more}", *fields.get("way", ())]
-    )
+def _as_json(fields: Any, **_: Any) -> str:
+    return _encode(fields).decode()
+
+
+def _for_people(logger: Any, method: str, fields: EventDict) -> str:
+    way = fields.pop("way", ())
+    del fields["pid"]
+    return "\n    ".join([_PLAIN(logger, method, fields), *way])

@@ -60,7 +60,7 @@ def test_a_line_has_its_time_its_process_and_what_is_known_of_the_moment() -> No
 
 def test_a_line_for_people_begins_with_its_time_and_what_happened() -> None:
     line = written(record("services.relay", "the bus is away"), is_json=False)
-    assert re.fullmatch(r"20\S+Z \[warning \] the bus is away  process=api logger=services.relay game_id=gam_1", line)
+    assert re.fullmatch(r"20\S+Z \[warning  \] the bus is away \[services\.relay\] process=api game_id=gam_1", line)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
     [text, again] = await lines_of(replace(settings, log_format="text"), line, line)
     assert again.split(" ", 1)[1] == text.split(" ", 1)[1]
     known = "request_id=req_1 method=GET operation=getView route=/v1/games/{game_id}/view status=503 problem=busy"
-    assert text.endswith(f" [info    ] request  {known} game_id=gam_1 1.5 ms")
+    assert text.endswith(f" [info     ] request {known} game_id=gam_1 1.5 ms")
 
 
 @pytest.mark.parametrize(
