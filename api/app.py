@@ -23,6 +23,7 @@ from infra.watching.numbers import numbers_page, reading
 from infra.watching.process import watched_api
 from infra.wiring import Services, open_services
 from services.feed import Feed
+from services.following import Following
 from services.limits import Policy, Quotas
 from services.ports import FeedEntry, Unavailable
 
@@ -54,10 +55,11 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
     def offer(entry: FeedEntry) -> None:
         if entry.recorded is not None:
             tables.offer(entry.recorded)
+        following.poke()
 
     quotas = Quotas(**{name: getattr(settings, name) for name in Quotas.__struct_fields__})
     counter = RedisCounter(settings.limits_url)
-    feed = Feed(services.log, offer)
+    feed, following = Feed(services.log, offer), Following(services.order)
     house = House(
         tables=tables,
         secrets=services.secrets,
@@ -70,6 +72,9 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         desk=services.desk,
         now=services.work.now,
         feed=feed,
+        following=following,
+        own_games=services.own_games,
+        stream_tickets=services.stream_tickets,
         quotas=quotas,
         limits={
             name: RedisLimit(counter, name, quota=quota, window_s=window_s, lease=quota // LEASES.get(name, quota))
@@ -84,18 +89,20 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
     async with (
         contextlib.aclosing(counter),
         _in_background(feed.run(services.bus)),
+        _in_background(following.run()),
         _in_background(_dismiss_revoked(house)),
     ):
         yield house
 
 
 async def _dismiss_revoked(house: House) -> None:
-    """Ends the streams of tokens that speak for nobody any more, by whichever process they were ended."""
+    """Ends the streams of tokens that speak for nobody any more, and of tickets used again, in whichever process."""
     while True:
         await asyncio.sleep(CALLERS_KNOWN_S)
         with contextlib.suppress(Unavailable):
             if await house.streams.dismiss_revoked(house.accounts):
                 house.callers.forget()  # or such a client would come back at once
+            await house.streams.dismiss_replaced(house.stream_tickets)
 
 
 @asynccontextmanager

@@ -9,27 +9,23 @@ from typing import Any
 import msgspec
 
 from api.components import event_refs, new_components
+from api.messages import EXTRAS
+from api.my_stream import MyStream
 from api.schemas import Components, Schema
-from api.streams import Bye, Heartbeat, Hello, Resync
+from api.streams import EventStream
 from api.webhook_shapes import MESSAGE_HEADERS, MESSAGES
 from api.wording import INFO, PATH_PARAMETERS
-from domain.view import View
 
 FILE = Path("openapi") / "asyncapi.json"
 
-_EXTRAS: dict[str, tuple[type, str]] = {
-    "hello": (Hello, "The first message of each connection."),
-    "view": (View, "With `?view=1`, after each batch of events: the caller's whole view with its decisions."),
-    "heartbeat": (Heartbeat, "After 15 seconds in which nothing was sent."),
-    "resync": (Resync, "The last message to a client that took too long; it comes back for the rest."),
-    "bye": (Bye, "The last message of a connection."),
-}
-
 _DESCRIPTION = (
-    "Server-sent events of one game, for one viewer. A message's field `event` is its kind; events of the game have"
-    " their version as `id`, the other messages have no id. The first event sent is the one after `Last-Event-ID`, or"
-    " after the parameter `after`, or version 1; each version is sent once per connection and in order. When the game"
-    " is over the stream ends with `bye`, and a connection with nothing left to tell is answered with 204.\n\n"
+    "Server-sent events of one game, or of all games of a player, for one viewer. A message's field `event` is its"
+    " kind. In a game's stream events have their version as `id`, the other messages have no id. The first event sent"
+    " is the one after `Last-Event-ID`, or after the parameter `after`, or version 1; each version is sent once per"
+    " connection and in order. When the game is over the stream ends with `bye`, and a connection with nothing left to"
+    " tell is answered with 204. In the stream of all games an `id` is an opaque cursor, also of `hello` and"
+    " `heartbeat`: what came after it is told to whoever comes back with it as `Last-Event-ID`, each event once and"
+    " those of each game in order.\n\n"
     "Webhooks send the same events, and what is asked of a player, to an address of the player's own."
 )
 _HEADERS: Schema = {
@@ -37,13 +33,54 @@ _HEADERS: Schema = {
     "properties": {name: {"type": "string", "description": meaning} for name, meaning in MESSAGE_HEADERS.items()},
     "required": list(MESSAGE_HEADERS),
 }
+_CALLED = (
+    "`GET` with the header `Authorization: Bearer …`, or with the parameter `ticket` that createStreamTicket has put"
+    " into its `url`; see {} in openapi.json."
+)
+_CHANNELS: dict[str, tuple[type[EventStream], Schema]] = {
+    "game": (
+        EventStream,
+        {
+            "address": "/v1/games/{game_id}/stream",
+            "description": _CALLED.format("streamEvents"),
+            "parameters": {"game_id": {"description": PATH_PARAMETERS["game_id"]["description"]}},
+        },
+    ),
+    "mine": (
+        MyStream,
+        {
+            "address": "/v1/me/stream",
+            "description": _CALLED.format("streamMine"),
+        },
+    ),
+}
 
 
 def document() -> Schema:
     """Builds the document."""
     components = new_components()
-    refs = event_refs(components) | {name: components.ref(type_)["$ref"] for name, (type_, _) in _EXTRAS.items()}
-    sent = {name: components.ref(type_)["$ref"] for name, type_ in MESSAGES.items()}
+    kinds = {kind: _message(kind, ref, _said(ref, components)) for kind, ref in event_refs(components).items()}
+    messages = dict(kinds)
+    channels: Schema = {}
+    for name, (stream, channel) in _CHANNELS.items():
+        told = {kind: kind for kind in kinds}
+        for kind, (shape, said) in EXTRAS[stream].items():
+            message = _message(kind, components.ref(shape)["$ref"], said)
+            told[kind] = kind if messages.setdefault(kind, message) == message else f"{name}_{kind}"
+            messages[told[kind]] = message
+        refs = {kind: {"$ref": f"#/components/messages/{key}"} for kind, key in told.items()}
+        channels[name] = {**channel, "messages": refs}
+    sent = {
+        name: _message(name, ref, _said(ref, components)) | {"headers": _HEADERS}
+        for name, type_ in MESSAGES.items()
+        for ref in (components.ref(type_)["$ref"],)
+    }
+    channels["webhook"] = {
+        "address": None,
+        "description": "`POST` to the address that was given with createWebhook; see Standard Webhooks.",
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in sent},
+    }
+    messages |= sent
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -53,27 +90,14 @@ def document() -> Schema:
             "license": {"name": "MIT"},
         },
         "defaultContentType": "application/json",
-        "channels": {
-            "game": {
-                "address": "/v1/games/{game_id}/stream",
-                "description": "`GET` with the header `Authorization: Bearer …`; see streamEvents in openapi.json.",
-                "parameters": {"game_id": {"description": PATH_PARAMETERS["game_id"]["description"]}},
-                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in refs},
-            },
-            "webhook": {
-                "address": None,
-                "description": "`POST` to the address that was given with createWebhook; see Standard Webhooks.",
-                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in sent},
-            },
-        },
+        "channels": channels,
         "operations": {
-            "tellGame": {"action": "send", "channel": {"$ref": "#/channels/game"}},
-            "sendWebhook": {"action": "send", "channel": {"$ref": "#/channels/webhook"}},
+            operation: {"action": "send", "channel": {"$ref": f"#/channels/{name}"}}
+            for operation, name in (("tellGame", "game"), ("tellMine", "mine"), ("sendWebhook", "webhook"))
         },
         "components": {
-            "messages": {name: _message(name, ref, components) for name, ref in refs.items()}
-            | {name: _message(name, ref, components) | {"headers": _HEADERS} for name, ref in sent.items()},
-            "schemas": _reached([*refs.values(), *sent.values()], components),
+            "messages": messages,
+            "schemas": _reached((message["payload"]["$ref"] for message in messages.values()), components),
         },
     }
 
@@ -84,9 +108,12 @@ def document_text() -> str:
     return msgspec.json.format(msgspec.json.encode(document()), indent=2).decode() + "\n"
 
 
-def _message(name: str, ref: str, components: Components) -> Schema:
-    said = _EXTRAS[name][1] if name in _EXTRAS else components.schemas[_name_in(ref)]["description"]
-    return {"name": name, "summary": said, "payload": {"$ref": ref}}
+def _message(kind: str, ref: str, said: str) -> Schema:
+    return {"name": kind, "summary": said, "payload": {"$ref": ref}}
+
+
+def _said(ref: str, components: Components) -> str:
+    return str(components.schemas[_name_in(ref)]["description"])
 
 
 def _reached(refs: Iterable[str], components: Components) -> Schema:

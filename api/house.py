@@ -8,13 +8,16 @@ from typing import TypeAlias
 
 from api.streams import Streams
 from services.feed import Feed
+from services.following import Following
 from services.identity import who_is
 from services.invites import Invites
 from services.lag import Lag
 from services.limits import Limit, Policy, Quotas
 from services.lobby import Lobby
 from services.operating import OperatorDesk
+from services.own_games import OwnGames
 from services.ports import Accounts, Principal, Reservations, Secrets
+from services.stream_tickets import StreamTickets
 from services.tables import Tables
 from services.tickets import Tickets
 from services.webhooks import Webhooks
@@ -79,6 +82,9 @@ class House:
     desk: OperatorDesk
     now: Callable[[], Awaitable[datetime]]
     feed: Feed
+    following: Following
+    own_games: OwnGames
+    stream_tickets: StreamTickets
     quotas: Quotas
     limits: Mapping[Policy, Limit]
     processes: Processes

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -12,10 +13,10 @@ from msgspec.structs import fields
 from api import asyncapi
 from api.calls import Text
 from api.components import event_refs, new_components
+from api.messages import EXTRAS, is_stream
 from api.operations import OPERATIONS, TAGS, Operation, Types
 from api.problems import KINDS, Problem
 from api.schemas import Components, Schema, described
-from api.streams import Bye, EventStream, Heartbeat, Hello, Resync
 from api.webhook_shapes import MESSAGE_HEADERS, MESSAGES
 from api.wording import (
     ANSWER_HEADERS,
@@ -27,7 +28,6 @@ from api.wording import (
     REQUEST_HEADERS,
     SUCCESSES,
 )
-from domain.view import View
 
 FILE = Path("openapi") / "openapi.json"
 
@@ -35,8 +35,8 @@ FILE = Path("openapi") / "openapi.json"
 def document() -> Schema:
     """Builds the document."""
     components = new_components()
-    for extra in (Problem, Hello, Heartbeat, Bye, View):
-        components.ref(extra)
+    for shape in (Problem, *(shape for extras in EXTRAS.values() for shape, _ in extras.values())):
+        components.ref(shape)
     paths: dict[str, Schema] = {}
     for operation in OPERATIONS:
         if operation.is_listed:
@@ -50,7 +50,13 @@ def document() -> Schema:
         "webhooks": {name: {"post": _message(name, type_, components)} for name, type_ in MESSAGES.items()},
         "components": {
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "The token that createGuest gives."}
+                "bearer": {"type": "http", "scheme": "bearer", "description": "The token that createGuest gives."},
+                "ticket": {
+                    "type": "apiKey",
+                    "in": "query",
+                    "name": "ticket",
+                    "description": "What createStreamTicket gives, for those who cannot send headers.",
+                },
             },
             "headers": {
                 name: {"description": description, "schema": {"type": "string"}}
@@ -76,7 +82,7 @@ def _operation(operation: Operation, components: Components) -> Schema:
         "tags": [operation.tag],
         "summary": summary,
         "description": operation.description,
-        "security": [{"bearer": [operation.scope]} if operation.scope else {"bearer": []}] if types.has_caller else [],
+        "security": _security(operation, types),
         "parameters": _parameters(operation, types, components),
     }
     if operation.deprecated:
@@ -115,6 +121,12 @@ def _message(name: str, type_: type[Struct], components: Components) -> Schema:
     }
 
 
+def _security(operation: Operation, types: Types) -> list[Schema]:
+    scopes = [operation.scope] if operation.scope else []
+    tickets: list[Schema] = [{"ticket": []}] if types.takes_ticket else []
+    return [{"bearer": scopes}, *tickets] if types.has_caller else []
+
+
 def _parameters(operation: Operation, types: Types, components: Components) -> list[Schema]:
     parameters: list[Schema] = [
         {"name": name, "in": "path", "required": True, **PATH_PARAMETERS[name]}
@@ -123,11 +135,13 @@ def _parameters(operation: Operation, types: Types, components: Components) -> l
     components.ref(types.query)
     query = components.schemas.pop(types.query.__name__)
     for field in fields(types.query):
+        if field.name == "ticket":
+            continue  # a way to say who asks
         schema = dict(query["properties"][field.encode_name])
         description = schema.pop("description", "")
         parameters.append({"name": field.encode_name, "in": "query", "description": description, "schema": schema})
     reads = ("Idempotency-Key", *operation.reads) if types.is_keyed else operation.reads
-    parameters += [{"name": name, "in": "header", **REQUEST_HEADERS[name]} for name in reads]
+    parameters += [{"name": name.partition(":")[0], "in": "header", **REQUEST_HEADERS[name]} for name in reads]
     return parameters
 
 
@@ -163,9 +177,11 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
     answer: Schema = {"description": SUCCESSES[operation.status]}
     if operation.headers:
         answer["headers"] = _refs(operation.headers)
-    if types.shown is EventStream:
+    if is_stream(types.shown):
         answer["description"] = "Server-sent events; see `x-sse` for the data of each."
-        answer["content"] = {"text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(components)}}
+        answer["content"] = {
+            "text/event-stream": {"schema": {"type": "string"}, "x-sse": _sse(types.shown, components)}
+        }
     elif operation.media_types:
         answer["content"] = {media_type: {"schema": {"type": "string"}} for media_type in operation.media_types}
         if ndjson := answer["content"].get("application/x-ndjson"):
@@ -177,10 +193,9 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
     return answer
 
 
-def _sse(components: Components) -> Schema:
-    extras = {"hello": Hello, "heartbeat": Heartbeat, "view": View, "resync": Resync, "bye": Bye}
+def _sse(stream: Any, components: Components) -> Schema:
     kinds = {kind: {"$ref": ref} for kind, ref in event_refs(components).items()}
-    return kinds | {name: components.ref(type_) for name, type_ in extras.items()}
+    return kinds | {name: components.ref(type_) for name, (type_, _) in EXTRAS[stream].items()}
 
 
 def _problem(codes: list[str], components: Components) -> Schema:

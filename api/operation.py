@@ -98,6 +98,7 @@ class Operation(Struct, frozen=True, kw_only=True):
             shown=shown[0] if shown else None,
             has_caller=issubclass(call, Call),
             is_keyed=issubclass(call, KeyedCall),
+            takes_ticket="ticket" in query.__struct_fields__,
         )
 
     @property
@@ -140,6 +141,7 @@ class Types(Struct, frozen=True):
     shown: Any
     has_caller: bool
     is_keyed: bool
+    takes_ticket: bool
 
     @property
     def is_body_optional(self) -> bool:

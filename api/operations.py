@@ -1,6 +1,20 @@
 """The whole API on one table: what the routes are made from, and the OpenAPI document."""
 
-from api import about, history, leaderboards, lobby, log, matchmaking, pages, play, players, seats, webhooks
+from api import (
+    about,
+    history,
+    leaderboards,
+    lobby,
+    log,
+    matchmaking,
+    my_log,
+    pages,
+    play,
+    players,
+    seats,
+    stream_tickets,
+    webhooks,
+)
 from api.admin_operations import ADMIN
 from api.operation import TAGS, Method, Operation, Tag, Types
 
@@ -245,6 +259,14 @@ OPERATIONS: tuple[Operation, ...] = (
         id="redeliver", tag="Webhooks", method="POST", path=f"{_HOOK}/deliveries/{{delivery_id}}/redeliver",
         handler=webhooks.redeliver, scope="play", status=202,
         problems=("webhook_not_found", "delivery_not_found", "webhook_disabled"),
+    ),
+    Operation(
+        id="streamMine", tag="Log", method="GET", path="/v1/me/stream", handler=my_log.stream_mine, scope="watch",
+        reads=("Last-Event-ID: cursor",), problems=("too_many_streams", "shutting_down"),
+    ),
+    Operation(
+        id="createStreamTicket", tag="Log", method="POST", path="/v1/stream-tickets",
+        handler=stream_tickets.create_ticket, scope="watch", status=201, problems=_WATCHED,
     ),
     Operation(
         id="listRulesets", tag="Reference", method="GET", path="/v1/rulesets", handler=about.list_rulesets,

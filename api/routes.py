@@ -20,8 +20,9 @@ from api.operations import OPERATIONS, Operation, Types
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import Disconnected, Headers, bearer_token, decode_body, decode_query, keyed_request, read_body
+from api.stream_tickets import ticket_holder
 from domain.refusals import Refused
-from services.identity import Scope, is_allowed
+from services.identity import is_allowed
 from services.limits import Policy
 from services.ports import Principal, Unavailable
 from services.tables import OtherVersion
@@ -62,7 +63,7 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
                 token = bearer_token(request.scope["headers"])
                 if not house.callers.has_met(token):
                     quota = await _counted_stranger(house, request.scope)
-                caller = await _caller(house, request.scope, token, operation.scope)
+                caller = await _caller(house, operation, types, request.scope, token)
             if policy is not None:
                 quota = await _counted(house, operation, policy, request.scope, caller)
             call = await _call(operation, types, read, request, caller)
@@ -136,13 +137,15 @@ async def _call(
     return KeyedCall(**parts, caller=caller, request=keyed)
 
 
-async def _caller(house: House, asgi: Any, token: str, scope: Scope | None) -> Principal:
+async def _caller(house: House, operation: Operation, types: Types, asgi: Any, token: str) -> Principal:
     caller = await house.callers.find(token)
+    if caller is None and not token and types.takes_ticket and b"ticket=" in asgi["query_string"]:
+        caller = await ticket_holder(house, asgi["path_params"], decode_query(asgi["query_string"], types.query))
     if caller is None:
         raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
     asgi["caller"] = caller
-    if scope is not None and not is_allowed(caller, scope):
-        raise Failed("insufficient_scope", f"This needs a token with the scope {scope}.")
+    if operation.scope is not None and not is_allowed(caller, operation.scope):
+        raise Failed("insufficient_scope", f"This needs a token with the scope {operation.scope}.")
     return caller
 
 

@@ -171,6 +171,9 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "ndjson"
 
 
+Ticket: TypeAlias = Annotated[str, Meta(max_length=100)]
+
+
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Where a stream begins and what it shows."""
 
@@ -178,6 +181,32 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
         int, Meta(ge=0, le=2**31 - 1, description="the last version already known; Last-Event-ID goes before it")
     ] = 0
     view: Annotated[bool, Meta(description="adds an event `view` after each batch")] = False
+    ticket: Ticket | None = None
+
+
+class MyStreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who reads a stream of all their games."""
+
+    ticket: Ticket | None = None
+
+
+class NewStreamTicket(Struct, frozen=True, forbid_unknown_fields=True):
+    """A ticket for a game's stream, or without `game_id` for that of all the caller's games.
+
+    view: the game's stream with the event `view` after each batch.
+    """
+
+    game_id: str | None = None
+    view: bool = False
+
+
+class StreamTicketCreated(Struct, frozen=True):
+    """A new ticket, shown this once. url: path and query of the stream, to be opened as they are."""
+
+    ticket: str
+    url: str
+    use_before_at: str
+    expires_at: str
 
 
 class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):

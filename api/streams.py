@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +24,7 @@ from domain.state import Game
 from services.games import NotSeated, as_seen, known_game, refuse_stranger
 from services.ports import Accounts, Principal, Recorded, Unavailable
 from services.rendering import Names, names_at, render_event, render_view
+from services.stream_tickets import StreamTickets, TicketHolder
 from services.tables import GameNotFound, Hot
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ LATE_S = 0.5  # how much later still a delayed spectator may see what happened
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach
 TOLD_KEPT = 2_000  # events written last, by seat; about 0.4 kB each
 _encode = msgspec.json.Encoder().encode
+
+
+Farewell: TypeAlias = Literal["game_over", "shutting_down", "unauthenticated", "not_seated", "replaced"]
 
 
 class Hello(Struct, frozen=True):
@@ -56,11 +60,12 @@ class Heartbeat(Struct, frozen=True):
 class Bye(Struct, frozen=True):
     """The last event of a stream. A client comes back after `retry_ms`, unless the game is over.
 
-    unauthenticated: the token was revoked or has expired, or the
-    player was deleted. not_seated: they have left a table without spectators.
+    unauthenticated: the token was revoked or has expired, or the player was deleted. not_seated: they have left a table
+    without spectators, or a private game. replaced: the ticket was used for another connection; who comes back takes
+    the stream away from that one.
     """
 
-    reason: Literal["game_over", "shutting_down", "unauthenticated", "not_seated"]
+    reason: Farewell
     retry_ms: int = RETRY_MS
 
 
@@ -101,7 +106,8 @@ class Streams:
         self.resynced = 0  # streams that were too slow
         self.gaps = 0  # times that the log had to tell what the feed had not brought
         self._open: dict[asyncio.Event, Principal] = {}  # to whoever watches
-        self._dismissed: set[asyncio.Event] = set()
+        self._dismissed: dict[asyncio.Event, Farewell] = {}
+        self._by_ticket: dict[bytes, tuple[TicketHolder, asyncio.Event]] = {}
         self._told: dict[tuple[str, int, int | None], bytes] = {}
         self._last: dict[int | None, tuple[tuple[str, int, int], bytes]] = {}
 
@@ -116,11 +122,15 @@ class Streams:
             raise Failed("too_many_streams")
         self._held.update(holders)
         self._open[news] = caller
+        if isinstance(caller, TicketHolder):
+            self._take_over(caller, news)
         try:
             yield
         finally:
             del self._open[news]
-            self._dismissed.discard(news)
+            self._dismissed.pop(news, None)
+            if isinstance(caller, TicketHolder) and self._by_ticket.get(caller.ticket, (None, None))[1] is news:
+                del self._by_ticket[caller.ticket]
             self._held.subtract(holders)
             self._held = +self._held
 
@@ -155,12 +165,33 @@ class Streams:
         """Lets the streams of these tokens say goodbye."""
         for news, caller in self._open.items():
             if caller.token_id in token_ids:
-                self._dismissed.add(news)
-                news.set()
+                self._dismiss(news, "unauthenticated")
 
-    def is_dismissed(self, news: asyncio.Event) -> bool:
-        """Tells whether a stream has to say goodbye because of its token."""
-        return news in self._dismissed
+    def farewell(self, news: asyncio.Event) -> Farewell | None:
+        """Tells why a stream has to say goodbye, where it has to."""
+        return "shutting_down" if self.is_draining else self._dismissed.get(news)
+
+    async def dismiss_replaced(self, tickets: StreamTickets) -> None:
+        """Lets the streams say goodbye whose tickets were used again, in whichever process."""
+        held = dict(self._by_ticket)
+        turns = await tickets.turns(sorted(held)) if held else {}
+        for ticket, (holder, news) in held.items():
+            if turns.get(ticket, 0) > holder.turn:
+                self._dismiss(news, "replaced")
+
+    def _take_over(self, holder: TicketHolder, news: asyncio.Event) -> None:
+        """Ends the stream that was opened with the same ticket before; should this one be the older, it ends itself."""
+        before, other = self._by_ticket.get(holder.ticket, (holder, news))
+        if before.turn > holder.turn:
+            self._dismiss(news, "replaced")
+            return
+        self._by_ticket[holder.ticket] = holder, news
+        if other is not news:
+            self._dismiss(other, "replaced")
+
+    def _dismiss(self, news: asyncio.Event, why: Farewell) -> None:
+        self._dismissed[news] = why
+        news.set()
 
     async def dismiss_revoked(self, accounts: Accounts) -> bool:
         """Looks for tokens that speak for nobody any more, wherever they were ended; tells whether there were some."""
@@ -188,7 +219,7 @@ async def story(
         with streams.opened(news, caller, address), closing(Alarm(news)) as alarm:
             game = await known_game(house.tables, caller, game_id)
             hot, seat = _seen(house, game, caller)
-            yield _extra("hello", Hello(game_id, hot.version, after))
+            yield extra("hello", Hello(game_id, hot.version, after))
             known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, clock()
             while True:
                 news.clear()
@@ -207,26 +238,26 @@ async def story(
                         told_at = clock()
                         if told_at - began > streams.slow_s:
                             streams.resynced += 1
-                            yield _resync(Resync(sent, hot.version))
+                            yield resync_piece(Resync(sent, hot.version))
                             return
                         if sent < head or news.is_set():
                             continue
                     patience_s = streams.heartbeat_s if head == known else LATE_S
                 except (NotSeated, GameNotFound):
-                    yield _bye(Bye("not_seated"))
+                    yield bye_piece(Bye("not_seated"))
                     return
                 except Unavailable:
                     patience_s = RECHECK_S
                 if sent >= hot.version >= known and is_over(hot.game):
-                    yield _bye(Bye("game_over"))
+                    yield bye_piece(Bye("game_over"))
                     return
-                if streams.is_draining or streams.is_dismissed(news):
-                    yield _bye(Bye("shutting_down" if streams.is_draining else "unauthenticated"))
+                if (reason := streams.farewell(news)) is not None:
+                    yield bye_piece(Bye(reason))
                     return
                 alarm.ring_within(min(patience_s, max(0.0, told_at + streams.heartbeat_s - clock())))
                 await news.wait()
                 if clock() - told_at >= streams.heartbeat_s:
-                    yield _extra("heartbeat", Heartbeat(sent))
+                    yield extra("heartbeat", Heartbeat(sent))
                     told_at = clock()
                 game = house.tables.in_memory(game_id)
 
@@ -256,15 +287,17 @@ async def _next_batch(house: "House", hot: Hot, seat: int | None, sent: int, *, 
     return piece, max(sent, upto)
 
 
-def _bye(bye: Bye) -> bytes:
-    return b"retry: %d\n" % bye.retry_ms + _extra("bye", bye)
+def bye_piece(bye: Bye) -> bytes:
+    """Writes a goodbye, and when to come back."""
+    return b"retry: %d\n" % bye.retry_ms + extra("bye", bye)
 
 
-def _resync(resync: Resync) -> bytes:
-    return b"retry: %d\n" % resync.retry_ms + _extra("resync", resync)
+def resync_piece(resync: Struct, retry_ms: int = RETRY_MS) -> bytes:
+    """Writes the end of a stream whose client was too slow, and when to come back."""
+    return b"retry: %d\n" % retry_ms + extra("resync", resync)
 
 
-def _extra(kind: str, data: Struct) -> bytes:
+def extra(kind: str, data: Struct) -> bytes:
     """Writes an event without an id: it is no part of the game."""
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode(data))
 

@@ -59,6 +59,10 @@ REQUEST_HEADERS: dict[str, Schema] = {
         "description": "the version of the last event that was received",
         "schema": {"type": "string", "pattern": "^[0-9]*$"},
     },
+    "Last-Event-ID: cursor": {
+        "description": "the `id` of the last message that had one",
+        "schema": {"type": "string", "pattern": "^[0-9A-Za-z_-]*$"},
+    },
 }
 
 ANSWER_HEADERS: dict[str, str] = {
@@ -111,6 +115,7 @@ EXAMPLES: dict[str, Any] = {name: told["request"] for name, told in RECORDED.ite
     "createToken": {"scopes": ["bot", "watch"], "label": "my bot", "valid_s": 604800},
     "createWebhook": {"url": "https://bots.example/shanghai", "types": ["decision.opened"], "description": "my bot"},
     "updateWebhook": {"is_active": True},
+    "createStreamTicket": {"view": False},
     "validateMove": {"decision_id": "play-12-0", "move": {"kind": "discard", "card": "KC"}},
     "validateRuleset": {"ruleset": "davis", "overrides": {"ace": "both"}},
     "makeMove": {"decision_id": "draw-7-0", "move": {"kind": "draw_stock"}},

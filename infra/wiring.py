@@ -13,9 +13,12 @@ from infra.postgres.invites import PostgresInvites
 from infra.postgres.lane import Lane
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.operating import PostgresDesk
+from infra.postgres.order import PostgresOrder
+from infra.postgres.own_games import PostgresOwnGames
 from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
+from infra.postgres.stream_tickets import PostgresStreamTickets
 from infra.postgres.tickets import PostgresTickets
 from infra.postgres.webhooks import PostgresWebhooks
 from infra.postgres.work import PostgresWork
@@ -28,7 +31,10 @@ from services.invites import Invites
 from services.lag import Lag
 from services.lobby import Lobby
 from services.operating import OperatorDesk
+from services.order import LogOrder
+from services.own_games import OwnGames
 from services.ports import Accounts, BusReader, GameLog, Jobs, Reservations, Secrets, WorkList
+from services.stream_tickets import StreamTickets
 from services.tickets import Tickets
 from services.webhooks import Webhooks
 
@@ -52,6 +58,9 @@ class Services(Struct, frozen=True, kw_only=True):
     lobby: Lobby
     tickets: Tickets
     desk: OperatorDesk
+    order: LogOrder
+    own_games: OwnGames
+    stream_tickets: StreamTickets
     jobs: Jobs
     bus: BusReader
     processes: Callable[[], Awaitable[dict[str, bool]]]
@@ -96,6 +105,9 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             lobby=PostgresLobby(database),
             tickets=PostgresTickets(database),
             desk=PostgresDesk(database),
+            order=PostgresOrder(database, partial(generation, database.fetch)),
+            own_games=PostgresOwnGames(database),
+            stream_tickets=PostgresStreamTickets(database),
             jobs=jobs,
             bus=CountedReader(
                 settings.bus_url, shards=settings.bus_shards, generation=partial(generation, database.fetch)

@@ -19,6 +19,7 @@ FILE = Path(__file__).parents[1] / "api" / "examples.json"
 _seen: dict[str, Json] = {}
 _TOKEN = re.compile(r"shg_[\w-]+")
 _SECRET = re.compile(r"whsec_[\w+/=]+")
+_TICKET = re.compile(r"sht_[\w-]+")
 _ID = re.compile(r"(gam|ply|mov|tok|whk|msg|tkt)_[0-9a-z]{26}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -68,4 +69,5 @@ def _alike(text: str) -> str:
 
 
 def _unsecret(text: str) -> str:
-    return _SECRET.sub("whsec_" + "x" * 43 + "=", _TOKEN.sub("shg_" + "x" * 43, text))
+    text = _TICKET.sub("sht_" + "x" * 43, _TOKEN.sub("shg_" + "x" * 43, text))
+    return _SECRET.sub("whsec_" + "x" * 43 + "=", text)

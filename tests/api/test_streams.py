@@ -221,7 +221,7 @@ async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
         head = (await anna.view(game_id))["version"]
-        told = await read_slowly(base_url, game_id, anna)
+        told = await read_slowly(base_url, f"/v1/games/{game_id}/stream", anna)
         assert told[-1][0] == "resync"
         sent = told[-2][2]["version"]
         assert sent < head
@@ -232,7 +232,7 @@ async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_
         await close(anna, boris)
 
 
-async def read_slowly(base_url: str, game_id: str, player: Player) -> list[Message]:
+async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -> list[Message]:
     """Opens a stream, takes nothing for a while, and then reads it to its end, on a connection that holds little."""
     address = urlsplit(base_url)
     connection = socket.socket()
@@ -241,10 +241,11 @@ async def read_slowly(base_url: str, game_id: str, player: Player) -> list[Messa
     await asyncio.get_running_loop().sock_connect(connection, (address.hostname, address.port))
     reader, writer = await asyncio.open_connection(sock=connection, limit=16_384)
     lines = (
-        f"GET /v1/games/{game_id}/stream HTTP/1.1",
+        f"GET {path} HTTP/1.1",
         "Host: x",
         "Connection: close",
         f"Authorization: {player.http.headers['authorization']}",
+        *headers,
     )
     writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
     await asyncio.sleep(0.3)

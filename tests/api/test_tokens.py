@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from api.cors import allowing
+from api.messages import is_stream
 from api.operations import OPERATIONS, Operation
-from api.streams import EventStream
 from api.wording import EXAMPLES
 from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST, Scope, token_hash
 from services.ids import new_uuid, public_id
@@ -171,7 +171,7 @@ async def allow(world: World, player: Player, scopes: tuple[Scope, ...]) -> str:
 def request_of(operation: Operation, parts: dict[str, str]) -> tuple[str, str, Any]:
     """Is a request of the operation; of a stream one that is refused for its query, or it would never end."""
     path = re.sub(r"\{(\w+)\}", lambda found: parts.get(found[1], f"{found[1]}-nobody-has"), operation.path)
-    query = "?after=2147483647" if operation.types.shown is EventStream else ""
+    query = "?after=2147483647" if is_stream(operation.types.shown) else ""
     body = EXAMPLES.get(operation.id)
     if body and "player_id" in body:
         body = {**body, "player_id": parts["player_id"]}

@@ -16,6 +16,7 @@ from api.routes import application
 from api.server import Server
 from api.streams import SLOW_S, Streams
 from services.feed import Feed
+from services.following import Following
 from services.lag import Lag
 from services.limits import MemoryLimit, Quotas
 from services.matching import match
@@ -30,6 +31,7 @@ from services.memory import (
 )
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryLobby, MemoryTickets
+from services.memory_streams import MemoryOrder, MemoryOwnGames, MemoryStreamTickets
 from services.memory_webhooks import MemoryWebhooks
 from services.ports import FeedEntry
 from services.tables import Tables
@@ -52,6 +54,7 @@ class World:
     accounts: MemoryAccounts
     webhooks: MemoryWebhooks
     secrets: MemorySecrets
+    stream_tickets: MemoryStreamTickets
     alive: dict[str, bool]
 
     async def tend(self, game_id: str) -> None:
@@ -103,11 +106,14 @@ def new_world(
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     webhooks = MemoryWebhooks(accounts)
     tables = Tables(log, now=lambda: log.now())  # noqa: PLW0108  tests give the log another clock
+    stream_tickets = MemoryStreamTickets(accounts)
+    following = Following(MemoryOrder(log))
     alive = dict.fromkeys(("worker", "relay", "clock", "projector"), True)
 
     def offer(entry: FeedEntry) -> None:
         if entry.recorded is not None:
             tables.offer(entry.recorded)
+        following.poke()
 
     async def processes() -> Mapping[str, bool]:
         return alive
@@ -128,6 +134,9 @@ def new_world(
         desk=MemoryDesk(log, accounts),
         now=MemoryWorkList(log).now,
         feed=Feed(log, offer),
+        following=following,
+        own_games=MemoryOwnGames(log),
+        stream_tickets=stream_tickets,
         quotas=quotas,
         limits={
             policy: MemoryLimit(quota=quota, window_s=window_s) for policy, (quota, window_s) in quotas.policies.items()
@@ -138,7 +147,7 @@ def new_world(
             heartbeat_s, slow_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address
         ),
     )
-    return World(house, application(house), log, MemoryBus(log), accounts, webhooks, secrets, alive)
+    return World(house, application(house), log, MemoryBus(log), accounts, webhooks, secrets, stream_tickets, alive)
 
 
 class Player:
@@ -249,6 +258,7 @@ async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[
         port = listener.getsockname()[1]
         server = Server(world.app, "127.0.0.1", port, world.house.streams.drain)
         feed = asyncio.create_task(world.house.feed.run(world.bus))
+        following = asyncio.create_task(world.house.following.run())
         serving = asyncio.create_task(server.serve([listener]))
         try:
             await asyncio.wait_for(server.is_up.wait(), timeout=10)
@@ -257,7 +267,8 @@ async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[
             server.stop()
             await serving
             feed.cancel()
-            await asyncio.wait({feed})
+            following.cancel()
+            await asyncio.wait({feed, following})
 
 
 async def in_turn(game_id: str, *those: Player) -> tuple[Player, Json]:

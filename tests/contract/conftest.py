@@ -14,9 +14,12 @@ from services.invites import Invites
 from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryTickets
+from services.memory_streams import MemoryOrder, MemoryStreamTickets
 from services.memory_webhooks import MemoryAnnouncedLog, MemoryWebhooks
 from services.operating import OperatorDesk
+from services.order import LogOrder
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList
+from services.stream_tickets import StreamTickets
 from services.tickets import Tickets
 from services.webhooks import Webhooks
 from tests.engines import anyio_backend, engines, settings
@@ -33,6 +36,8 @@ class World(Struct, frozen=True, kw_only=True):
     reservations: Reservations
     invites: Invites
     tickets: Tickets
+    stream_tickets: StreamTickets
+    order: LogOrder
     work: WorkList
     desk: OperatorDesk
     webhooks: Webhooks
@@ -52,6 +57,8 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             reservations=MemoryReservations(),
             invites=MemoryInvites(),
             tickets=MemoryTickets(),
+            stream_tickets=MemoryStreamTickets(accounts),
+            order=MemoryOrder(log),
             work=MemoryWorkList(log),
             desk=MemoryDesk(log, accounts),
             webhooks=webhooks,
@@ -70,6 +77,8 @@ async def world(request: pytest.FixtureRequest, settings: Settings) -> AsyncIter
             reservations=services.reservations,
             invites=services.invites,
             tickets=services.tickets,
+            stream_tickets=services.stream_tickets,
+            order=services.order,
             work=services.work,
             desk=services.desk,
             webhooks=services.webhooks,

@@ -31,6 +31,7 @@ FILES = [
     "0010_webhooks.sql",
     "0011_schema_book.sql",
     "0012_tickets.sql",
+    "0013_stream_tickets.sql",
 ]
 
 _numbers = itertools.count(1)

@@ -103,7 +103,9 @@ _EVENT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
     "VALUES (gen_random_uuid(), 1, 1, 1, 1, 0, gen_random_uuid(), '')"
 )
-_SECRETS = tuple(f"SELECT * FROM {table}" for table in ("game_secret", "token", "player", "reservation", "webhook"))
+_SECRETS = tuple(
+    f"SELECT * FROM {table}" for table in ("game_secret", "token", "player", "reservation", "webhook", "stream_ticket")
+)
 _CHANGES = (
     "UPDATE event SET payload = ''",
     "DELETE FROM event",
@@ -127,6 +129,7 @@ FORBIDDEN = {
     WRITER: (
         *_CHANGES,
         "DELETE FROM game_secret",
+        "UPDATE stream_ticket SET token_id = gen_random_uuid()",
         "DELETE FROM reservation",
         "INSERT INTO projection (build, is_served) VALUES (9, true)",
         "UPDATE lobby_game SET version = 1",
