@@ -22,6 +22,7 @@ from infra.watching.lines import RequestLines
 from infra.watching.numbers import numbers_page, reading
 from infra.watching.process import watched_api
 from infra.wiring import Services, open_services
+from services.attendance import AtTables
 from services.feed import Feed
 from services.following import Following
 from services.limits import Policy, Quotas
@@ -59,6 +60,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
 
     quotas = Quotas(**{name: getattr(settings, name) for name in Quotas.__struct_fields__})
     counter = RedisCounter(settings.limits_url)
+    at_tables = AtTables(services.attendance, tables)
     feed, following = Feed(services.log, offer), Following(services.order)
     house = House(
         tables=tables,
@@ -73,6 +75,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         now=services.work.now,
         feed=feed,
         following=following,
+        at_tables=at_tables,
         own_games=services.own_games,
         stream_tickets=services.stream_tickets,
         quotas=quotas,
@@ -90,6 +93,7 @@ async def opened_house(services: Services, settings: Settings) -> AsyncIterator[
         contextlib.aclosing(counter),
         _in_background(feed.run(services.bus)),
         _in_background(following.run()),
+        _in_background(at_tables.run()),
         _in_background(_dismiss_revoked(house)),
     ):
         yield house

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from api.streams import Streams
+from services.attendance import AtTables
 from services.feed import Feed
 from services.following import Following
 from services.identity import who_is
@@ -83,6 +84,7 @@ class House:
     now: Callable[[], Awaitable[datetime]]
     feed: Feed
     following: Following
+    at_tables: AtTables
     own_games: OwnGames
     stream_tickets: StreamTickets
     quotas: Quotas

@@ -1,5 +1,6 @@
 """Games before they are played: opening, listing, sitting down, starting."""
 
+from api.away import all_away, away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
@@ -23,7 +24,7 @@ from services import games, lobby
 from services.ids import uuid_of
 from services.limits import refuse_too_many_games
 from services.ports import Principal
-from services.rendering import GameBody, names_at, render_game, render_listed
+from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
 from services.tables import Hot, Outcome
 
 
@@ -65,7 +66,8 @@ async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GameP
     wanted = lobby.GameFilter(query.status, query.ruleset, query.mine)
     found, cursor = await lobby.list_games(house.lobby, house.tables, call.caller, wanted, query.cursor, query.limit)
     names = await names_at(house.accounts, found)
-    items = tuple(render_listed(game, call.caller.player_id, names) for game in found)
+    away = await all_away(house, call.caller, found)
+    items = tuple(render_listed(game, call.caller.player_id, names, away.get(game.game_id, NOBODY)) for game in found)
     return Answer(GamePage(items, cursor))
 
 
@@ -77,7 +79,8 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
     if hot.version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
-    return Answer(render_game(hot, hot.game, call.caller.player_id, names), {"etag": tag})
+    away = await away_from(house, call.caller, hot.game)
+    return Answer(render_game(hot, hot.game, call.caller.player_id, names, away), {"etag": tag})
 
 
 async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
@@ -117,7 +120,8 @@ async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answe
 async def as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:
     """Shows the game as it is now."""
     names = await names_at(house.accounts, [hot.game])
-    return Answer(render_game(hot, hot.game, caller.player_id, names), {"etag": etag(hot.version)})
+    away = await away_from(house, caller, hot.game)
+    return Answer(render_game(hot, hot.game, caller.player_id, names, away), {"etag": etag(hot.version)})
 
 
 async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
@@ -127,7 +131,8 @@ async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> 
     game = games.at_version(hot, outcome.last)
     names = await names_at(house.accounts, [game])
     headers = {"etag": etag(game.version)} | replay_header(outcome)
-    return Answer(render_game(hot, game, caller.player_id, names), headers)
+    away = await away_from(house, caller, game)
+    return Answer(render_game(hot, game, caller.player_id, names, away), headers)
 
 
 def replay_header(outcome: Outcome) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.my_stream import Joined, Left, MyHeartbeat, MyHello, MyResync, MyStream
-from api.streams import Bye, EventStream, Heartbeat, Hello, Resync
+from api.streams import Bye, EventStream, Heartbeat, Hello, Presence, Resync
 from domain.view import View
 
 EXTRAS: dict[type[EventStream], dict[str, tuple[type, str]]] = {
@@ -11,6 +11,7 @@ EXTRAS: dict[type[EventStream], dict[str, tuple[type, str]]] = {
         "hello": (Hello, "The first message of each connection."),
         "view": (View, "With `?view=1`, after each batch of events: the caller's whole view with its decisions."),
         "heartbeat": (Heartbeat, "After 15 seconds in which nothing was sent."),
+        "presence": (Presence, "Somebody at the table has gone away, or come back."),
         "resync": (Resync, "The last message to a client that took too long; it comes back for the rest."),
         "bye": (Bye, "The last message of a connection."),
     },
@@ -19,6 +20,7 @@ EXTRAS: dict[type[EventStream], dict[str, tuple[type, str]]] = {
         "joined": (Joined, "A game has become the caller's own."),
         "left": (Left, "A game is the caller's own no more."),
         "heartbeat": (MyHeartbeat, "After 15 seconds in which nothing was sent. It has an id."),
+        "presence": (Presence, "Somebody at the table has gone away, or come back."),
         "resync": (MyResync, "Events are left out, or wait for a client that took too long: how far each game is."),
         "bye": (Bye, "The last message of a connection."),
     },

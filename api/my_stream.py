@@ -22,9 +22,11 @@ from api.streams import (
     bye_piece,
     extra,
     is_over,
+    presence_pieces,
     resync_piece,
 )
 from domain.events import SeatChanged
+from services.attendance import EVERYWHERE, Audience, people_of
 from services.cursors import LATE_AT_MOST, Cursor, digest_of, write_cursor
 from services.following import MARKS_AT_MOST, Subscription
 from services.games import as_listed, sees_late
@@ -97,8 +99,12 @@ async def my_story(
     """
     streams, clock = house.streams, time.monotonic
     async with house.following.subscribed(caller.player_id) as own:
-        with streams.opened(own.news, caller, address), closing(Alarm(own.news)) as alarm:
-            telling = _Telling(house, caller, own)
+        with (
+            streams.opened(own.news, caller, address),
+            closing(Alarm(own.news)) as alarm,
+            house.at_tables.attending(EVERYWHERE, caller.player_id, own.news) as audience,
+        ):
+            telling = _Telling(house, caller, own, audience)
             yield await telling.begin(cursor)
             told_at = clock()
             while True:
@@ -134,12 +140,13 @@ class _Telling:
     heads: how far late games are known to have come.
     """
 
-    __slots__ = ("_caller", "_generation", "_heads", "_house", "_late", "_own", "_position", "_told")
+    __slots__ = ("_audience", "_caller", "_generation", "_heads", "_house", "_late", "_own", "_position", "_told")
 
-    def __init__(self, house: "House", caller: Principal, own: Subscription) -> None:
+    def __init__(self, house: "House", caller: Principal, own: Subscription, audience: Audience) -> None:
         self._house = house
         self._caller = caller
         self._own = own
+        self._audience = audience
         self._told: dict[str, int] = {}
         self._late: dict[str, int] = {}
         self._heads: dict[str, int] = {}
@@ -183,6 +190,7 @@ class _Telling:
             if head == 0 or (game.is_over and told >= head):
                 continue
             self._told[game_id] = told
+            self._house.at_tables.watch(self._audience, game_id, game.people)
             if game_id in told_late:
                 self._be_late(game_id, told, head)
             elif not game.is_over and not game.is_seated(self._caller.player_id):
@@ -198,6 +206,7 @@ class _Telling:
             return
         self._told[game_id] = self._late[game_id] = told
         self._heads[game_id] = head
+        self._house.at_tables.leave(self._audience, game_id)  # who comes and goes would tell of the present
 
     def places(self, heads: dict[str, int] | None = None) -> tuple[GamePlace, ...]:
         """Tells of each game how far it is; of one that is seen late only what was told."""
@@ -230,6 +239,8 @@ class _Telling:
                 pieces.append(piece)
         if not pieces:
             pieces = [piece for game_id in list(self._late) if (piece := await self._late_of(game_id))]
+        if not pieces and self._audience.changed:
+            return presence_pieces(self._house.at_tables, self._audience)
         return b"".join(pieces)
 
     def heartbeat(self) -> bytes:
@@ -254,6 +265,7 @@ class _Telling:
         joined = b""
         if known is None:
             known = mark.version - 1
+            self._house.at_tables.watch(self._audience, game_id, people_of(hot.game))
             joined = extra(
                 "joined", Joined(game_id, known if sees_late(hot.game, self._caller) else hot.version, known)
             )
@@ -286,6 +298,7 @@ class _Telling:
                 self._forget(game_id)
             elif not sees_late(hot.game, self._caller):
                 del self._late[game_id]
+                self._house.at_tables.watch(self._audience, game_id, people_of(hot.game))
         return b"".join(pieces)
 
     async def _game(self, game_id: str, version: int) -> Hot | None:
@@ -312,6 +325,7 @@ class _Telling:
 
     def _forget(self, game_id: str) -> None:
         self._own.drop(game_id)
+        self._house.at_tables.leave(self._audience, game_id)
         for table in (self._told, self._late, self._heads):
             table.pop(game_id, None)
 

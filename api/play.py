@@ -1,5 +1,6 @@
 """At the table: the view, the open decisions, moves."""
 
+from api.away import away_from
 from api.calls import Answer, Call, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import replay_header
@@ -10,7 +11,7 @@ from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerd
 from domain.events import SeatChanged
 from domain.view import View
 from services import games
-from services.rendering import move_id, names_at, render_decisions, render_event, render_view
+from services.rendering import NOBODY, move_id, names_at, render_decisions, render_event, render_view
 from services.tables import Hot
 
 
@@ -30,7 +31,8 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
     if version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
-    return Answer(render_view(_as_it_was(hot, version), seat, names), {"etag": tag})
+    away = NOBODY if wanted is not None else await away_from(house, call.caller, hot.game)
+    return Answer(render_view(_as_it_was(hot, version), seat, names, away), {"etag": tag})
 
 
 async def get_decisions(house: House, call: Call[NoQuery, None]) -> Answer[DecisionList]:
@@ -57,11 +59,12 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     wants_view = prefers_representation(call.headers)
     named = wants_view or any(isinstance(recorded.event, SeatChanged) for recorded in written)
     names = await names_at(house.accounts, [hot.game], written) if named else {}
+    away = await away_from(house, call.caller, hot.game) if wants_view else NOBODY
     result = MoveResult(
         move_id=move_id(outcome.command_id),
         version=outcome.last,
         events=tuple(render_event(recorded, seat, names) for recorded in written),
-        view=render_view(_as_it_was(hot, outcome.last), seat, names) if wants_view else None,
+        view=render_view(_as_it_was(hot, outcome.last), seat, names, away) if wants_view else None,
     )
     headers = {
         "etag": etag(outcome.last),

@@ -70,6 +70,8 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
             answer = await handler(house, call)
             request.scope["move_id"] = getattr(answer.shown, "move_id", None)  # type: ignore[typeddict-unknown-key]
             answered = reply(answer, operation.status)
+            if caller is not None and (game_id := request.scope["path_params"].get("game_id")) is not None:
+                house.at_tables.sign(game_id, caller.player_id)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
             answered = await _failed(house, request, error)
         answered.headers |= quota | going

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from api.away import away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import as_it_is, shown
@@ -129,5 +130,5 @@ async def _shown_invite(house: House, caller: Principal, found: invites.Invite) 
         seat=found.seat,
         is_hand=found.is_hand,
         expires_at=timestamp(found.expires_at),
-        game=render_game(hot, game, caller.player_id, names),
+        game=render_game(hot, game, caller.player_id, names, await away_from(house, caller, game)),
     )

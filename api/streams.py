@@ -21,9 +21,10 @@ from api.limits import neighbourhood
 from api.problems import Failed
 from domain.events import SeatChanged
 from domain.state import Game
-from services.games import NotSeated, as_seen, known_game, refuse_stranger
+from services.attendance import AtTables, Audience, people_of
+from services.games import NotSeated, as_seen, known_game, refuse_stranger, sees_late
 from services.ports import Accounts, Principal, Recorded, Unavailable
-from services.rendering import Names, names_at, render_event, render_view
+from services.rendering import NOBODY, Names, names_at, render_event, render_view
 from services.stream_tickets import StreamTickets, TicketHolder
 from services.tables import GameNotFound, Hot
 
@@ -67,6 +68,14 @@ class Bye(Struct, frozen=True):
 
     reason: Farewell
     retry_ms: int = RETRY_MS
+
+
+class Presence(Struct, frozen=True):
+    """Somebody who holds a seat has gone away, or has come back; until it is told otherwise, nobody is away."""
+
+    game_id: str
+    seat: int
+    away: bool
 
 
 class Resync(Struct, frozen=True):
@@ -216,9 +225,14 @@ async def story(
     """
     streams, sent, clock = house.streams, after, time.monotonic
     async with house.feed.watch(game_id) as news:
-        with streams.opened(news, caller, address), closing(Alarm(news)) as alarm:
+        with (
+            streams.opened(news, caller, address),
+            closing(Alarm(news)) as alarm,
+            house.at_tables.attending(game_id, caller.player_id, news) as audience,
+        ):
             game = await known_game(house.tables, caller, game_id)
             hot, seat = _seen(house, game, caller)
+            house.at_tables.watch(audience, game_id, people_of(game.game))
             yield extra("hello", Hello(game_id, hot.version, after))
             known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, clock()
             while True:
@@ -251,6 +265,9 @@ async def story(
                 if sent >= hot.version >= known and is_over(hot.game):
                     yield bye_piece(Bye("game_over"))
                     return
+                if audience.changed and not sees_late(game.game, caller):
+                    yield presence_pieces(house.at_tables, audience)
+                    told_at = clock()
                 if (reason := streams.farewell(news)) is not None:
                     yield bye_piece(Bye(reason))
                     return
@@ -283,7 +300,9 @@ async def _next_batch(house: "House", hot: Hot, seat: int | None, sent: int, *, 
     if not has_names:
         house.streams.keep(game_id, sent, upto, seat, piece)
     if shows_view and upto == hot.version:  # it may have gone on while names were asked for
-        piece += b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names))
+        is_late = seat is None and hot.game.spectators == "delayed"
+        away = NOBODY if is_late else house.at_tables.away_now(game_id)
+        piece += b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names, away))
     return piece, max(sent, upto)
 
 
@@ -295,6 +314,11 @@ def bye_piece(bye: Bye) -> bytes:
 def resync_piece(resync: Struct, retry_ms: int = RETRY_MS) -> bytes:
     """Writes the end of a stream whose client was too slow, and when to come back."""
     return b"retry: %d\n" % retry_ms + extra("resync", resync)
+
+
+def presence_pieces(at_tables: AtTables, audience: Audience) -> bytes:
+    """Writes who has gone or come since the audience was told last; empty where it has changed back."""
+    return b"".join([extra("presence", Presence(*change)) for change in at_tables.changes(audience)])
 
 
 def extra(kind: str, data: Struct) -> bytes:

@@ -21,8 +21,11 @@ Phase: TypeAlias = Literal["draw", "claims", "play", "scoring"]
 
 
 class SeatView(Struct, frozen=True):
-    """A seat as everybody sees it. away: a bot plays for a person who may come back; buys_left: None for no limit;
-    contract: index of the contract in force."""
+    """A seat as everybody sees it. buys_left: None for no limit; contract: index of the contract in force.
+
+    away: a bot plays for a person who may come back, or the person is not at the table: then it is no part of the
+    version.
+    """
 
     seat: int
     name: str | None

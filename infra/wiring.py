@@ -6,6 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
+from infra.attendance import RedisAttendance
 from infra.jobs import open_jobs
 from infra.postgres.accounts import PostgresAccounts, PostgresReservations
 from infra.postgres.database import Database
@@ -26,6 +27,7 @@ from infra.presence import Presence
 from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedLog, CountedReader
 from infra.watching.tracing import Tracing, open_traces
+from services.attendance import Attendance
 from services.delivering import Deliveries
 from services.invites import Invites
 from services.lag import Lag
@@ -60,6 +62,7 @@ class Services(Struct, frozen=True, kw_only=True):
     desk: OperatorDesk
     order: LogOrder
     own_games: OwnGames
+    attendance: Attendance
     stream_tickets: StreamTickets
     jobs: Jobs
     bus: BusReader
@@ -80,7 +83,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
     poke = Poke(settings.database_url)
     lane = Lane(settings.database_url, name=f"{name} append", committed=poke)
     jobs = CountedJobs(open_jobs(settings.broker_url))
-    presence = Presence(settings.limits_url)
+    presence, attendance = Presence(settings.limits_url), RedisAttendance(settings.limits_url)
     traces = open_traces(settings, name)
     webhooks = PostgresWebhooks(database, settings.secret_key)
 
@@ -89,7 +92,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
         await poke.settle()
 
     async with AsyncExitStack() as exits:
-        for close in (database.close, lane.close, poke.close, settle, jobs.close, presence.close):
+        for close in (database.close, lane.close, poke.close, settle, jobs.close, presence.close, attendance.close):
             exits.push_async_callback(close)
         if traces is not None:
             exits.callback(traces.close)
@@ -107,6 +110,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             desk=PostgresDesk(database),
             order=PostgresOrder(database, partial(generation, database.fetch)),
             own_games=PostgresOwnGames(database),
+            attendance=attendance,
             stream_tickets=PostgresStreamTickets(database),
             jobs=jobs,
             bus=CountedReader(

@@ -1,16 +1,18 @@
 """Twins in memory of the ports that streams of people need."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from services.attendance import AWAY_S, EVERYWHERE, Sign
 from services.listings import ListedGame
 from services.memory import MemoryAccounts, MemoryLog
 from services.order import SEATING, Mark, Place
 from services.own_games import Projected, is_own, own_game
-from services.ports import Recorded
+from services.ports import Recorded, Unavailable
 from services.projections import Follower
 from services.relay import Position
 from services.stream_tickets import FIRST_USE_S, LIFE_S, TICKETS_AT_MOST, Opens, TicketHolder, TicketTimes
@@ -68,6 +70,36 @@ class MemoryOwnGames:
 
     def _project(self, recorded: list[Recorded]) -> None:
         self._games |= {game.game_id: game for game in self._follower.follow(recorded).games}
+
+
+class MemoryAttendance:
+    """An Attendance in a dict; with `is_lost` it is out of reach."""
+
+    def __init__(self) -> None:
+        self.is_lost = False
+        self.later_s = 0.0  # that a test has gone ahead
+        self._since = self.now()
+        self._seen: dict[Sign, float] = {}
+
+    async def attend(self, signs: Collection[Sign]) -> None:
+        self._refuse_lost()
+        self._seen |= dict.fromkeys(signs, self.now())
+
+    async def absent(self, asked: Sequence[Sign]) -> set[Sign]:
+        self._refuse_lost()
+        now = self.now()
+        if now - self._since <= AWAY_S:
+            return set()
+        there = {sign for sign, at in self._seen.items() if now - at < AWAY_S}
+        return {sign for sign in asked if sign not in there and (EVERYWHERE, sign[1]) not in there}
+
+    def now(self) -> float:
+        """Is a clock in seconds."""
+        return time.monotonic() + self.later_s
+
+    def _refuse_lost(self) -> None:
+        if self.is_lost:
+            raise Unavailable
 
 
 class KeptTicket(Struct):

@@ -25,9 +25,16 @@ class OwnGame(Struct, frozen=True):
     is_over: bool
     seats: tuple[SeatView, ...] = ()
 
+    @property
+    def people(self) -> tuple[tuple[int, str], ...]:
+        """Lists the seats that people hold, and who they are."""
+        return tuple(
+            (seat.seat, seat.player_id) for seat in self.seats if seat.controller == "human" and seat.player_id
+        )
+
     def is_seated(self, player_id: str) -> bool:
         """Tells whether the player sits at it."""
-        return any(seat.controller == "human" and seat.player_id == player_id for seat in self.seats)
+        return any(player == player_id for _, player in self.people)
 
 
 class Projected(Struct, frozen=True):

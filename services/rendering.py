@@ -4,6 +4,7 @@ Everything here is built from the domain's views and visible events; nothing is 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from functools import lru_cache
 from uuid import UUID
@@ -28,6 +29,10 @@ from services.tables import Hot
 FORMER_PLAYER = "Former player"  # whoever has asked to be forgotten
 
 Names = Mapping[str, str]
+Away = AbstractSet[str | None]
+"""Players who are not at the table."""
+
+NOBODY: Away = frozenset()
 
 
 class GameBody(Struct, frozen=True):
@@ -88,12 +93,12 @@ async def names_at(accounts: Accounts, games: Iterable[Game | ListedGame], event
     return await accounts.names(sorted(players)) if players else {}
 
 
-def render_game(hot: Hot, game: Game, player_id: str | None, names: Names) -> GameBody:
+def render_game(hot: Hot, game: Game, player_id: str | None, names: Names, away: Away = NOBODY) -> GameBody:
     """Shows a game, at any of its versions, as the lobby has it."""
-    return render_listed(listed_game(game, hot.events[0].occurred_at), player_id, names)
+    return render_listed(listed_game(game, hot.events[0].occurred_at), player_id, names, away)
 
 
-def render_listed(game: ListedGame, player_id: str | None, names: Names) -> GameBody:
+def render_listed(game: ListedGame, player_id: str | None, names: Names, away: Away = NOBODY) -> GameBody:
     """Shows a game of a list."""
     return GameBody(
         game_id=game.game_id,
@@ -104,17 +109,17 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names) -> Game
         pace=game.pace,
         visibility=game.visibility,
         spectators=game.spectators,
-        seats=_named(game.seats, names),
+        seats=_named(game.seats, names, away),
         you=seat_held_by(game, player_id),
         created_at=timestamp(game.created_at),
         result=game.result,
     )
 
 
-def render_view(hot: Hot, viewer: int | None, names: Names) -> View:
+def render_view(hot: Hot, viewer: int | None, names: Names, away: Away = NOBODY) -> View:
     """Shows the table to one viewer, with names and deadlines."""
     view = view_for(hot.game, viewer)
-    return replace(view, seats=_named(view.seats, names), decisions=_timed(hot, view.decisions))
+    return replace(view, seats=_named(view.seats, names, away), decisions=_timed(hot, view.decisions))
 
 
 def render_decisions(hot: Hot, viewer: int) -> tuple[DecisionView, ...]:
@@ -164,8 +169,13 @@ def _with_name(data: VisibleData, names: Names) -> VisibleData:
     return data
 
 
-def _named(seats: Iterable[SeatView], names: Names) -> tuple[SeatView, ...]:
-    return tuple(replace(seat, name=_name(seat, names)) for seat in seats)
+def _named(seats: Iterable[SeatView], names: Names, away: Away) -> tuple[SeatView, ...]:
+    return tuple(
+        replace(
+            seat, name=_name(seat, names), away=seat.away or (seat.controller == "human" and seat.player_id in away)
+        )
+        for seat in seats
+    )
 
 
 def _name(seat: SeatView, names: Names) -> str | None:

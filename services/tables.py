@@ -250,6 +250,11 @@ class Tables:
         self._record(game_id, hot, await self.log.read(game_id, before))
         return hot.version > before
 
+    def known(self, game_id: str) -> Hot | None:
+        """Gives a game that is known in this process, without asking anybody, and without using it."""
+        hot = self._hot.get(game_id)
+        return hot if hot is not None and hot.events else None
+
     def in_memory(self, game_id: str) -> Hot:
         """Gives a game as it is known in this process, without asking the log; it may know no event yet."""
         hot = self._hot.get(game_id)

@@ -47,7 +47,7 @@ async def test_the_server_gives_the_same_documents(stranger: Player, name: str, 
 def test_the_streams_document_is_whole() -> None:
     streams = asyncapi.document()
     messages = streams["components"]["messages"]
-    extras = {"hello", "view", "heartbeat", "resync", "bye"}
+    extras = {"hello", "view", "heartbeat", "presence", "resync", "bye"}
     mine = {"mine_hello", "joined", "left", "mine_heartbeat", "mine_resync"}
     assert set(messages) == {*EVENT_KINDS.values(), *extras, *mine, *MESSAGES}
     for node in nodes(streams):

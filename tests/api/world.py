@@ -15,6 +15,7 @@ from api.house import House
 from api.routes import application
 from api.server import Server
 from api.streams import SLOW_S, Streams
+from services.attendance import AtTables
 from services.feed import Feed
 from services.following import Following
 from services.lag import Lag
@@ -31,7 +32,7 @@ from services.memory import (
 )
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryLobby, MemoryTickets
-from services.memory_streams import MemoryOrder, MemoryOwnGames, MemoryStreamTickets
+from services.memory_streams import MemoryAttendance, MemoryOrder, MemoryOwnGames, MemoryStreamTickets
 from services.memory_webhooks import MemoryWebhooks
 from services.ports import FeedEntry
 from services.tables import Tables
@@ -55,6 +56,7 @@ class World:
     webhooks: MemoryWebhooks
     secrets: MemorySecrets
     stream_tickets: MemoryStreamTickets
+    attendance: MemoryAttendance
     alive: dict[str, bool]
 
     async def tend(self, game_id: str) -> None:
@@ -106,6 +108,7 @@ def new_world(
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     webhooks = MemoryWebhooks(accounts)
     tables = Tables(log, now=lambda: log.now())  # noqa: PLW0108  tests give the log another clock
+    attendance = MemoryAttendance()
     stream_tickets = MemoryStreamTickets(accounts)
     following = Following(MemoryOrder(log))
     alive = dict.fromkeys(("worker", "relay", "clock", "projector"), True)
@@ -135,6 +138,7 @@ def new_world(
         now=MemoryWorkList(log).now,
         feed=Feed(log, offer),
         following=following,
+        at_tables=AtTables(attendance, tables, clock=attendance.now),
         own_games=MemoryOwnGames(log),
         stream_tickets=stream_tickets,
         quotas=quotas,
@@ -147,7 +151,8 @@ def new_world(
             heartbeat_s, slow_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address
         ),
     )
-    return World(house, application(house), log, MemoryBus(log), accounts, webhooks, secrets, stream_tickets, alive)
+    twins = (log, MemoryBus(log), accounts, webhooks, secrets, stream_tickets, attendance)
+    return World(house, application(house), *twins, alive)
 
 
 class Player:
@@ -258,7 +263,7 @@ async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[
         port = listener.getsockname()[1]
         server = Server(world.app, "127.0.0.1", port, world.house.streams.drain)
         feed = asyncio.create_task(world.house.feed.run(world.bus))
-        following = asyncio.create_task(world.house.following.run())
+        beside = [asyncio.create_task(work.run()) for work in (world.house.following, world.house.at_tables)]
         serving = asyncio.create_task(server.serve([listener]))
         try:
             await asyncio.wait_for(server.is_up.wait(), timeout=10)
@@ -267,8 +272,9 @@ async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[
             server.stop()
             await serving
             feed.cancel()
-            following.cancel()
-            await asyncio.wait({feed, following})
+            for task in beside:
+                task.cancel()
+            await asyncio.wait({feed, *beside})
 
 
 async def in_turn(game_id: str, *those: Player) -> tuple[Player, Json]:

@@ -49,7 +49,11 @@ async def house(services: Services, settings: Settings) -> AsyncIterator[House]:
 
 @pytest.fixture
 async def game_id(services: Services) -> str:
-    """A game of bots in another process; its first round waits to be dealt."""
+    return await new_bots_game(services)
+
+
+async def new_bots_game(services: Services) -> str:
+    """Opens a game of bots in another process; its first round waits to be dealt."""
     new = NewGame(
         rules=preset("davis"),
         pace=Pace(bot_delay_ms=0),
