@@ -19,12 +19,13 @@ from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import as_it_is, shown
 from api.paths import game_id_of, player_id_of, seat_of
-from api.requests import invalid
+from api.requests import cursor_of, invalid
 from api.shapes import BotRequest, EventPage
 from services import operating
 from services.ids import uuid_of
 from services.looking import GameLook, line_of, look_at
-from services.rendering import GameBody, names_at, timestamp
+from services.paging import page_of
+from services.rendering import GameBody, names_at, timestamp, timestamp_if_any
 
 
 async def list_games(house: House, call: Call[AdminGamesQuery, None]) -> Answer[AdminGamePage]:
@@ -33,16 +34,12 @@ async def list_games(house: House, call: Call[AdminGamesQuery, None]) -> Answer[
     A game that was opened a moment ago may still be missing; adminGetGame finds it.
     """
     query = call.query
-    for name, prefix, given in (
-        ("game_id", "gam", query.game_id),
-        ("player_id", "ply", query.player_id),
-        ("cursor", "gam", query.cursor),
-    ):
+    for name, prefix, given in (("game_id", "gam", query.game_id), ("player_id", "ply", query.player_id)):
         if given is not None and uuid_of(prefix, given) is None:
             raise invalid("query", name, "invalid_value", f"This is no id that begins with {prefix}_.")
     sought = operating.GamesSought(query.game_id, query.player_id, query.status, query.stalled)
-    found = await house.desk.games(sought, query.cursor, query.limit + 1)
-    page, cursor = operating.page_of(found, query.limit)
+    found = await house.desk.games(sought, cursor_of(query.cursor, "gam"), query.limit + 1)
+    page, cursor = page_of(found, query.limit, lambda game: game.game_id)
     return Answer(AdminGamePage(tuple(map(line_of, page)), cursor))
 
 
@@ -95,11 +92,9 @@ async def seat_bot(house: House, call: Call[NoQuery, BotRequest]) -> Answer[Game
 async def list_players(house: House, call: Call[PlayersQuery, None]) -> Answer[AdminPlayerPage]:
     """Finds players by a part of their name, the newest first."""
     query = call.query
-    if query.cursor is not None and uuid_of("ply", query.cursor) is None:
-        raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
-    found = await house.desk.players(query.name, query.cursor, query.limit + 1)
-    page = found[: query.limit]
-    return Answer(AdminPlayerPage(tuple(map(_player, page)), page[-1].player_id if len(found) > query.limit else None))
+    found = await house.desk.players(query.name, cursor_of(query.cursor, "ply"), query.limit + 1)
+    page, cursor = page_of(found, query.limit, lambda player: player.player_id)
+    return Answer(AdminPlayerPage(tuple(map(_player, page)), cursor))
 
 
 async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[AdminPlayer]:
@@ -130,14 +125,14 @@ async def resume_player(house: House, call: Call[NoQuery, None]) -> Answer[Admin
 async def list_deeds(house: House, call: Call[DeedsQuery, None]) -> Answer[DeedPage]:
     """Lists what operators have asked for, the latest first: who, when, of which game or player, and why."""
     found = await house.desk.deeds(call.query.before, call.query.limit + 1)
-    page = found[: call.query.limit]
+    page, next_before = page_of(found, call.query.limit, lambda deed: deed.number)
     items = tuple(
         DeedBody(deed.number, timestamp(deed.at), deed.what, deed.operator, deed.game_id, deed.player_id, deed.reason)
         for deed in page
     )
-    return Answer(DeedPage(items, page[-1].number if len(found) > call.query.limit else None))
+    return Answer(DeedPage(items, next_before))
 
 
 def _player(found: operating.FoundPlayer) -> AdminPlayer:
-    suspended_at = None if found.suspended_at is None else timestamp(found.suspended_at)
+    suspended_at = timestamp_if_any(found.suspended_at)
     return AdminPlayer(found.player_id, found.name, timestamp(found.created_at), suspended_at, found.tokens)

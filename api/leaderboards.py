@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from api.calls import Answer, Call
 from api.house import House
 from api.problems import Failed
-from api.requests import invalid
+from api.requests import strange_cursor
 from domain.presets import preset_names
 from services.ids import uuid_of
 from services.lobby import leaderboard
@@ -87,5 +87,5 @@ def _place_of(cursor: str) -> tuple[float, str]:
     except ValueError:
         ordinal = nan
     if not isfinite(ordinal) or uuid_of("ply", player_id) is None:
-        raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
+        raise strange_cursor()
     return ordinal, player_id

@@ -4,7 +4,7 @@ from api.away import all_away, away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
-from api.requests import etag, invalid, listing, versions_of
+from api.requests import cursor_of, etag, invalid, listing, versions_of
 from api.rules import ruleset_of
 from api.shapes import (
     CORRESPONDENCE_TURN_S,
@@ -21,7 +21,6 @@ from api.shapes import (
 )
 from domain.commands import Pace, SeatPlan
 from services import games, lobby
-from services.ids import uuid_of
 from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
@@ -61,10 +60,9 @@ async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GameP
     second late.
     """
     query = call.query
-    if query.cursor is not None and uuid_of("gam", query.cursor) is None:
-        raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
+    before = cursor_of(query.cursor, "gam")
     wanted = lobby.GameFilter(query.status, query.ruleset, query.mine)
-    found, cursor = await lobby.list_games(house.lobby, house.tables, call.caller, wanted, query.cursor, query.limit)
+    found, cursor = await lobby.list_games(house.lobby, house.tables, call.caller, wanted, before, query.limit)
     names = await names_at(house.accounts, found)
     away = await all_away(house, call.caller, found)
     items = tuple(render_listed(game, call.caller.player_id, names, away.get(game.game_id, NOBODY)) for game in found)
@@ -130,14 +128,14 @@ async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> 
         hot = await house.tables.fresh(hot.game.game_id)
     game = games.at_version(hot, outcome.last)
     names = await names_at(house.accounts, [game])
-    headers = {"etag": etag(game.version)} | replay_header(outcome)
+    headers = {"etag": etag(game.version)} | replay_header(is_replayed=outcome.replayed)
     away = await away_from(house, caller, game)
     return Answer(render_game(hot, game, caller.player_id, names, away), headers)
 
 
-def replay_header(outcome: Outcome) -> dict[str, str]:
+def replay_header(*, is_replayed: bool) -> dict[str, str]:
     """Marks the answer of a request that was carried out before."""
-    return {"idempotency-replayed": "true"} if outcome.replayed else {}
+    return {"idempotency-replayed": "true"} if is_replayed else {}
 
 
 def pace_of(new: NewPace) -> Pace:

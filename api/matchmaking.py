@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from api.calls import Answer, Call, KeyedCall, NoQuery
 from api.house import House
-from api.lobby import pace_of
+from api.lobby import pace_of, replay_header
 from api.paths import ticket_id_of
 from api.requests import invalid
 from api.rules import ruleset_of
@@ -79,7 +79,7 @@ async def create_ticket(house: House, call: KeyedCall[NoQuery, TicketRequest]) -
     )
     ticket, is_repeated = await tickets.ask(house.tickets, house.lobby, house.reservations, wanted, call.request)
     headers = {"location": f"/v1/matchmaking/tickets/{ticket.ticket_id}"}
-    return Answer(_as_made(ticket), headers | ({"idempotency-replayed": "true"} if is_repeated else {}))
+    return Answer(_as_made(ticket), headers | replay_header(is_replayed=is_repeated))
 
 
 async def list_tickets(house: House, call: Call[NoQuery, None]) -> Answer[TicketList]:

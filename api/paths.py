@@ -8,34 +8,32 @@ from services.ids import uuid_of
 
 def game_id_of(path: Mapping[str, str]) -> str:
     """Gives the game's id."""
-    game_id = path["game_id"]
-    if uuid_of("gam", game_id) is None:
-        raise Failed("game_not_found")
-    return game_id
+    return _id(path["game_id"], "gam", "game_not_found")
 
 
 def player_id_of(path: Mapping[str, str]) -> str:
     """Gives the player's id."""
-    player_id = path["player_id"]
-    if uuid_of("ply", player_id) is None:
-        raise Failed("player_not_found")
-    return player_id
+    return _id(path["player_id"], "ply", "player_not_found")
 
 
-def webhook_id_of(path: Mapping[str, str]) -> str:
-    """Gives the webhook's id."""
-    webhook_id = path["webhook_id"]
-    if uuid_of("whk", webhook_id) is None:
-        raise Failed("webhook_not_found")
-    return webhook_id
+def token_id_of(path: Mapping[str, str]) -> str:
+    """Gives the token's id."""
+    return _id(path["token_id"], "tok", "token_not_found")
 
 
 def ticket_id_of(path: Mapping[str, str]) -> str:
     """Gives the ticket's id."""
-    ticket_id = path["ticket_id"]
-    if uuid_of("tkt", ticket_id) is None:
-        raise Failed("ticket_not_found")
-    return ticket_id
+    return _id(path["ticket_id"], "tkt", "ticket_not_found")
+
+
+def webhook_id_of(path: Mapping[str, str]) -> str:
+    """Gives the webhook's id."""
+    return _id(path["webhook_id"], "whk", "webhook_not_found")
+
+
+def delivery_id_of(path: Mapping[str, str]) -> str:
+    """Gives the delivery's id."""
+    return _id(path["delivery_id"], "msg", "delivery_not_found")
 
 
 def number_of(path: Mapping[str, str], name: str) -> int:
@@ -50,3 +48,9 @@ def seat_of(path: Mapping[str, str]) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 3:
         return -1
     return int(text)
+
+
+def _id(text: str, prefix: str, code: str) -> str:
+    if uuid_of(prefix, text) is None:
+        raise Failed(code)
+    return text

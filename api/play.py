@@ -69,7 +69,7 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     headers = {
         "etag": etag(outcome.last),
         "location": f"/v1/games/{game_id}/events?after={outcome.first - 1}&limit={max(1, len(written))}",
-        **replay_header(outcome),
+        **replay_header(is_replayed=outcome.replayed),
     }
     if wants_view:
         headers["preference-applied"] = "return=representation"

@@ -6,7 +6,7 @@ from typing import Any
 from api.calls import Answer, Call, NoQuery, OpenCall
 from api.house import House
 from api.leaderboards import RatingBody
-from api.paths import player_id_of
+from api.paths import player_id_of, token_id_of
 from api.player_shapes import (
     MAX_NAME,
     Me,
@@ -24,10 +24,9 @@ from api.problems import Failed
 from api.requests import invalid
 from services.identity import create_guest as add_guest
 from services.identity import known_scopes, mint_token
-from services.ids import uuid_of
 from services.lobby import RESULTS_SHOWN, Rated
 from services.ports import Token
-from services.rendering import timestamp
+from services.rendering import timestamp, timestamp_if_any
 
 # Control characters, line breaks, what is no character, and marks that turn the writing direction of what follows.
 _REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -81,8 +80,8 @@ async def revoke_token(house: House, call: Call[NoQuery, None]) -> Answer[None]:
 
     Other processes than the one that answers may know it two seconds longer; streams end within five.
     """
-    token_id = call.path["token_id"]
-    if uuid_of("tok", token_id) is None or not await house.accounts.revoke(call.caller.player_id, token_id):
+    token_id = token_id_of(call.path)
+    if not await house.accounts.revoke(call.caller.player_id, token_id):
         raise Failed("token_not_found")
     house.callers.forget()
     house.streams.dismiss({token_id})
@@ -157,7 +156,7 @@ def _told(token: Token) -> dict[str, Any]:
         "label": token.label,
         "scopes": known_scopes(token.scopes),
         "created_at": timestamp(token.created_at),
-        "expires_at": None if token.expires_at is None else timestamp(token.expires_at),
+        "expires_at": timestamp_if_any(token.expires_at),
     }
 
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from api.problems import Failed, FieldError, Place
+from services.ids import uuid_of
 from services.ports import KeyedRequest
 
 MAX_BODY = 64 * 1024
@@ -166,6 +167,18 @@ def prefers_representation(headers: Headers) -> bool:
 def invalid(place: Place, pointer: str, code: str, detail: str) -> Failed:
     """Builds the problem of a request with one fault."""
     return Failed("invalid_request", detail, errors=(FieldError(place, pointer, code, detail),))
+
+
+def cursor_of(given: str | None, prefix: str) -> str | None:
+    """Gives the cursor of a list whose cursors are ids. Errors: Failed for what is no such id."""
+    if given is not None and uuid_of(prefix, given) is None:
+        raise strange_cursor()
+    return given
+
+
+def strange_cursor() -> Failed:
+    """Builds the problem of a cursor that the list has not given."""
+    return invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
 
 
 def _shape_failure(place: Place, message: str) -> Failed:

@@ -1,13 +1,11 @@
 """A player's webhooks: made, looked after, tried."""
 
-from datetime import datetime
-
 from api.calls import Answer, Call, EmptyBody, NoQuery
 from api.house import House
-from api.paths import webhook_id_of
+from api.paths import delivery_id_of, webhook_id_of
 from api.players import refuse_unshowable
 from api.problems import Failed
-from api.requests import invalid
+from api.requests import cursor_of, invalid
 from api.webhook_shapes import (
     DeliveriesQuery,
     DeliveryBody,
@@ -20,7 +18,8 @@ from api.webhook_shapes import (
 )
 from services import webhooks
 from services.ids import new_uuid, public_id, uuid_of
-from services.rendering import timestamp
+from services.paging import page_of
+from services.rendering import timestamp, timestamp_if_any
 from services.webhooks import Delivery, NewWebhook, UrlRefused, Webhook, WebhookChange
 
 
@@ -100,21 +99,17 @@ async def test_webhook(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[D
 async def list_deliveries(house: House, call: Call[DeliveriesQuery, None]) -> Answer[DeliveryPage]:
     """Lists what was sent to a webhook, or is to be, in the last seven days; what it said is not kept."""
     kept = await webhooks.own_webhook(house.webhooks, call.caller.player_id, webhook_id_of(call.path))
-    cursor, limit = call.query.cursor, call.query.limit
-    if cursor is not None and uuid_of("msg", cursor) is None:
-        raise invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
-    found = await house.webhooks.deliveries(kept.webhook_id, cursor, limit + 1)
-    next_cursor = found[limit - 1].delivery_id if len(found) > limit else None
-    return Answer(DeliveryPage(tuple(map(_told, found[:limit])), next_cursor))
+    before, limit = cursor_of(call.query.cursor, "msg"), call.query.limit
+    found = await house.webhooks.deliveries(kept.webhook_id, before, limit + 1)
+    page, cursor = page_of(found, limit, lambda delivery: delivery.delivery_id)
+    return Answer(DeliveryPage(tuple(map(_told, page)), cursor))
 
 
 async def redeliver(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[DeliveryBody]:
     """Sends a delivery again, whatever became of it, under the same id, as the caller may see it by now."""
-    webhook_id, delivery_id = webhook_id_of(call.path), call.path["delivery_id"]
-    await webhooks.own_webhook(house.webhooks, call.caller.player_id, webhook_id)
-    found = None
-    if uuid_of("msg", delivery_id) is not None:
-        found = await webhooks.send_again(house.webhooks, call.caller.player_id, webhook_id, delivery_id)
+    player_id, webhook_id = call.caller.player_id, webhook_id_of(call.path)
+    await webhooks.own_webhook(house.webhooks, player_id, webhook_id)
+    found = await webhooks.send_again(house.webhooks, player_id, webhook_id, delivery_id_of(call.path))
     if found is None:
         raise Failed("delivery_not_found")
     return Answer(_told(found))
@@ -143,8 +138,8 @@ def _shown(kept: Webhook) -> WebhookBody:
         description=kept.description,
         is_active=kept.disabled is None,
         disabled_by=kept.disabled,
-        failing_since=_time(kept.failing_since),
-        old_secret_until=_time(kept.old_secret_until),
+        failing_since=timestamp_if_any(kept.failing_since),
+        old_secret_until=timestamp_if_any(kept.old_secret_until),
         created_at=timestamp(kept.created_at),
     )
 
@@ -160,10 +155,6 @@ def _told(delivery: Delivery) -> DeliveryBody:
         response_status=delivery.status,
         fault=delivery.fault,
         created_at=timestamp(delivery.created_at),
-        attempted_at=_time(delivery.attempted_at),
+        attempted_at=timestamp_if_any(delivery.attempted_at),
         next_attempt_at=timestamp(delivery.due_at) if delivery.state == "waiting" else None,
     )
-
-
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else timestamp(moment)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from domain.state import Status
 from services.games import as_listed, sees_late
 from services.listings import ListedGame, PlayerResult, Standing, ended_at, listed_game
+from services.paging import page_of
 from services.ports import Accounts, Principal
 from services.ratings import Rating
 from services.rendering import seat_held_by
@@ -130,7 +131,7 @@ async def leaderboard(
     Who has been forgotten is left out, so that a page may be short while there is a next one.
     """
     found = await lobby.leaderboard(ruleset, below, limit + 1)
-    page = found[:limit]
+    page, cursor = page_of(found, limit, lambda each: (each.rating.ordinal, each.player_id))
     names = await accounts.names([each.player_id for each in page])
     shown = [(each, names[each.player_id]) for each in page if each.player_id in names]
-    return shown, (page[-1].rating.ordinal, page[-1].player_id) if len(found) > limit else None
+    return shown, cursor

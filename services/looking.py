@@ -13,7 +13,7 @@ from domain.visible import kind_of
 from services.due import deadline_of
 from services.operating import FoundGame, KeptWork, OperatorDesk, is_stalled
 from services.ports import Accounts, WorkKind
-from services.rendering import Names, names_at, render_game, timestamp
+from services.rendering import Names, names_at, render_game, timestamp, timestamp_if_any
 from services.tables import Hot, Tables
 
 
@@ -122,12 +122,11 @@ def _questions(hot: Hot) -> Iterator[OpenQuestion]:
                 kind=decision.kind,
                 seat=None if is_claim else decision.seat,
                 opened_at_version=decision.opened_at,
-                deadline_at=None if deadline is None else timestamp(deadline),
+                deadline_at=timestamp_if_any(deadline),
             )
 
 
 def _work_body(work: KeptWork | None) -> WorkBody | None:
     if work is None:
         return None
-    due_at = None if work.due_at is None else timestamp(work.due_at)
-    return WorkBody(work.version, work.kind, due_at, round(work.overdue_s, 3))
+    return WorkBody(work.version, work.kind, timestamp_if_any(work.due_at), round(work.overdue_s, 3))

@@ -5,7 +5,7 @@ that still plays every seat is told by an event. Nobody is shown a seed or the s
 so nothing of what is still to come.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID, uuid5
@@ -231,11 +231,6 @@ async def resume_player(desk: OperatorDesk, operator: str, player_id: str) -> Fo
 async def find_player(desk: OperatorDesk, player_id: str) -> FoundPlayer:
     """Gives a player. Errors: PlayerNotFound."""
     return await _known_player(desk, player_id)
-
-
-def page_of(found: Sequence[FoundGame], limit: int) -> tuple[Sequence[FoundGame], str | None]:
-    """Cuts a list that holds one more than a page, and gives the cursor of the next one."""
-    return found[:limit], found[limit - 1].game_id if len(found) > limit else None
 
 
 _OPERATOR: Actor = "operator"

@@ -71,6 +71,11 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
+def timestamp_if_any(moment: datetime | None) -> str | None:
+    """Writes a time where there is one."""
+    return None if moment is None else timestamp(moment)
+
+
 @lru_cache(10_000)  # the same for all events of a move and all their viewers
 def move_id(command_id: UUID) -> str:
     """Writes a command's id as the public id of a move."""
@@ -189,7 +194,7 @@ def _timed(hot: Hot, shown: tuple[DecisionView, ...]) -> tuple[DecisionView, ...
         decision.decision_id: deadline_of(hot.game, decision, hot.when) for decision in open_decisions(hot.game)
     }
     return tuple(
-        replace(decision, deadline_at=None if deadline is None else timestamp(deadline))
+        replace(decision, deadline_at=timestamp_if_any(deadline))
         for decision in shown
         for deadline in (deadlines[decision.decision_id],)
     )

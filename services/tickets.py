@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from domain.commands import Pace
 from domain.ruleset import Players
@@ -134,16 +135,8 @@ async def ask(
     if fingerprint != request.fingerprint:
         raise KeyReused
     ratings = {each.ruleset: each.rating for each in await lobby.ratings(wanted.player_id)}
-    rated = NewTicket(
-        wanted.player_id,
-        wanted.token_id,
-        wanted.ruleset,
-        wanted.players,
-        wanted.pace,
-        wanted.bots_after_s,
-        ratings.get(wanted.ruleset, Rating()).mu,
-    )
-    kept = await tickets.keep(ticket_id, rated)
+    rating = ratings.get(wanted.ruleset, Rating()).mu
+    kept = await tickets.keep(ticket_id, replace(wanted, rating=rating))
     if kept is None:
         raise AlreadyWaiting
     return kept, is_repeated
