@@ -22,20 +22,17 @@ DELETE FROM player WHERE player_id = $1;
 UPDATE player SET name = $2 WHERE player_id = $1 RETURNING player_id;
 
 -- name: add_token
--- The player's row is held, so that whoever forgets the player forgets this token too.
+-- The player's row is held, so that whoever forgets the player forgets this token too, and none is one too many.
 WITH dead AS (
     DELETE FROM token
     WHERE player_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= statement_timestamp())
-), living AS (
-    SELECT count(*) AS number FROM token
-    WHERE player_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
 ), owner AS (
-    SELECT player_id FROM player WHERE player_id = $1 FOR KEY SHARE
+    SELECT player_id FROM player WHERE player_id = $1 FOR NO KEY UPDATE
 )
 INSERT INTO token (sha256, player_id, token_id, label, scopes, expires_at)
 SELECT $2, player_id, $3, $4, $5, least(statement_timestamp() + $6::integer * interval '1 second', $7)
-FROM owner, living
-WHERE number < $8
+FROM owner
+WHERE living_tokens_of(player_id) < $8
 RETURNING token_id, label, scopes, created_at, expires_at;
 
 -- name: tokens

@@ -6,7 +6,7 @@ WITH owner AS (
 INSERT INTO webhook (webhook_id, player_id, url, types, game_id, description, secret)
 SELECT $1, player_id, $3, $4, $5, $6, $7
 FROM owner
-WHERE (SELECT count(*) FROM webhook WHERE player_id = $2) < $8
+WHERE webhooks_of(player_id) < $8
 RETURNING *;
 
 -- name: owned

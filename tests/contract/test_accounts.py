@@ -114,6 +114,13 @@ async def test_an_expired_token_speaks_for_nobody_and_makes_room(world: World) -
     assert not await world.accounts.revoke(anna, expired.token_id)  # cleared away
 
 
+async def test_of_tokens_added_at_once_none_is_one_too_many(world: World) -> None:
+    anna = new_player()
+    await world.accounts.add_guest(anna, "Anna", os.urandom(32), ["play"])
+    made = (world.accounts.add_token(anna, os.urandom(32), wanted("play"), 4) for _ in range(12))
+    assert sum(each is not None for each in await asyncio.gather(*made)) == 3  # beside the one she began with
+
+
 async def test_nobody_who_is_forgotten_gets_a_token(world: World) -> None:
     anna = new_player()
     await world.accounts.add_guest(anna, "Anna", os.urandom(32), ["play"])

@@ -32,6 +32,7 @@ FILES = [
     "0011_schema_book.sql",
     "0012_tickets.sql",
     "0013_stream_tickets.sql",
+    "0014_bounds.sql",
 ]
 
 _numbers = itertools.count(1)
