@@ -20,7 +20,7 @@ from infra.settings import Settings
 from infra.watching.counted import CountedTables
 from infra.watching.lines import RequestLines
 from infra.watching.numbers import numbers_page, reading
-from infra.watching.process import watched_api
+from infra.watching.watched import watched_api
 from infra.wiring import Services, open_services
 from services.attendance import AtTables
 from services.feed import Feed

@@ -26,8 +26,8 @@ def main() -> None:
     """Runs the Shanghai server."""
 
 
-main.add_command(admin)
-main.add_command(doctor)
+for _command in (admin, doctor, backup, recover, load):
+    main.add_command(_command)
 
 
 @main.command()
@@ -170,12 +170,13 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     """Adds a player and prints the token that speaks for them, this once."""
     import asyncio
 
+    from infra.embedded.reaching import database_url
     from infra.postgres.accounts import new_player
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
     with errors_as_lines():
-        url = f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}" if data else read_database_url()
+        url = database_url((data / "run").resolve()) if data else read_database_url()
     try:
         click.echo(asyncio.run(new_player(url, name, scopes)).token)
     except Unavailable as error:
@@ -272,9 +273,6 @@ def _become(module: str, *arguments: str) -> NoReturn:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
 
-
-for _command in (backup, recover, load):
-    main.add_command(_command)
 
 if __name__ == "__main__":
     main(prog_name="shanghai")

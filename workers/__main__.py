@@ -40,8 +40,8 @@ def _work(settings: Settings, served: Sequence[str]) -> int:
     from infra.watching.numbers import reading
     from infra.watching.pool import pool_readings
     from infra.watching.port import PortRefused, serving
-    from infra.watching.process import pages_of
     from infra.watching.vital import Vital
+    from infra.watching.watched import pages_of
     from workers.celery_app import worker_app
 
     vital = Vital("worker")

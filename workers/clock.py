@@ -13,7 +13,7 @@ from infra.postgres.work import PostgresWork
 from infra.settings import Settings
 from infra.watching.cluster import cluster_numbers
 from infra.watching.counted import CountedJobs
-from infra.watching.process import Watched, watched_leader
+from infra.watching.watched import Watched, watched_leader
 from infra.wiring import Services, open_services
 from services.announcing import Announcer
 from services.handouts import HandOuts
@@ -22,9 +22,8 @@ from services.matching import PAUSE_S, match
 from services.ports import Unavailable
 from services.sweep import Sweep
 from services.tables import Busy, Tables
-from workers.running import run
+from workers.running import keep_leading, run
 
-_RETRY_S = 0.2
 _RETRY_UNKNOWN_S = 5.0
 _CONNECTIONS = 2
 _MEMORY_BYTES = 4 << 20  # games are opened and left alone
@@ -48,12 +47,8 @@ async def clock(settings: Settings) -> None:
             group.create_task(hand_outs.run())
             group.create_task(announce(settings))
             group.create_task(_match(services))
-            while True:
-                try:
-                    await _lead(settings, services, jobs, hand_outs, watched)
-                except Unavailable as lost:
-                    _log.warning("the work list is away: %s", lost)
-                    await asyncio.sleep(_RETRY_S)
+            lead = partial(_lead, settings, services, jobs, hand_outs, watched)
+            await keep_leading(lead, "the work list is away")
     finally:
         await jobs.close()
 
@@ -65,19 +60,22 @@ async def announce(settings: Settings) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
-            while True:
-                try:
-                    async with leading_announcer(settings.database_url) as log:
-                        await Announcer(log, hand_outs).run()
-                except Unavailable as lost:
-                    _log.warning("webhooks wait, the log is away: %s", lost)
-                    await asyncio.sleep(_RETRY_S)
-                except Exception as error:  # noqa: BLE001 - the bots' clock goes on, whatever it is
-                    # Its text stays out of the log: it may tell cards. UnknownEvent: only a newer version knows it.
-                    _log.error("webhooks wait: %s", type(error).__name__)
-                    await asyncio.sleep(_RETRY_UNKNOWN_S)
+            await keep_leading(partial(_announce, settings, hand_outs), "webhooks wait, the log is away")
     finally:
         await jobs.close()
+
+
+async def _announce(settings: Settings, hand_outs: HandOuts) -> None:
+    """Waits for the leadership and announces until it is lost. Errors: Unavailable."""
+    try:
+        async with leading_announcer(settings.database_url) as log:
+            await Announcer(log, hand_outs).run()
+    except Unavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - the bots' clock goes on, whatever it is
+        # Its text stays out of the log: it may tell cards. UnknownEvent: only a newer version knows it.
+        _log.error("webhooks wait: %s", type(error).__name__)
+        await asyncio.sleep(_RETRY_UNKNOWN_S)
 
 
 async def _match(services: Services) -> None:

@@ -1,19 +1,16 @@
 """The process `projector`: leads or stands by, for ever; with `--rebuild` it makes the read models anew and ends."""
 
-import asyncio
 import logging
 import sys
 
 from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
 from infra.settings import Settings
-from infra.watching.process import watched_leader
+from infra.watching.watched import watched_leader
 from services.codec import UnknownEvent
 from services.ports import Unavailable
 from services.projections import Projector
 from services.relay import OrderBroken
-from workers.running import run
-
-_RETRY_S = 0.2
+from workers.running import keep_leading, run
 
 _log = logging.getLogger(__name__)
 
@@ -21,13 +18,12 @@ _log = logging.getLogger(__name__)
 async def projector(settings: Settings) -> None:
     """Projects whenever this process is the leader; whatever it loses, it starts again from the saved place."""
     async with watched_leader(settings, "projector") as watched:
-        while True:
-            try:
-                async with leading_projector(settings.projector_database_url, stands_by=watched.stands_by) as log:
-                    await Projector(log, watched.beat).run()
-            except Unavailable as lost:
-                _log.warning("the log is away: %s", lost)
-                await asyncio.sleep(_RETRY_S)
+
+        async def lead() -> None:
+            async with leading_projector(settings.projector_database_url, stands_by=watched.stands_by) as log:
+                await Projector(log, watched.beat).run()
+
+        await keep_leading(lead, "the log is away")
 
 
 async def rebuilt(settings: Settings) -> None:

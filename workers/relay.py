@@ -1,23 +1,17 @@
 """The process `relay`: leads or stands by, for ever."""
 
 import asyncio
-import logging
 import sys
 
 from infra.jobs import open_jobs
 from infra.postgres.relay import YoungerCluster, leading_relay
 from infra.settings import Settings
 from infra.watching.counted import CountedJobs, CountedPublisher
-from infra.watching.process import watched_leader
 from infra.watching.tracing import open_traces
+from infra.watching.watched import watched_leader
 from services.handouts import HandOuts
-from services.ports import Unavailable
 from services.relay import OrderBroken, Relay
-from workers.running import run
-
-_RETRY_S = 0.2
-
-_log = logging.getLogger(__name__)
+from workers.running import keep_leading, run
 
 
 async def relay(settings: Settings) -> None:
@@ -29,13 +23,12 @@ async def relay(settings: Settings) -> None:
     try:
         async with watched_leader(settings, "relay") as watched, asyncio.TaskGroup() as group:
             group.create_task(hand_outs.run())
-            while True:
-                try:
-                    async with leading_relay(settings.database_url, stands_by=watched.stands_by) as log:
-                        await Relay(log, bus, hand_outs, watched.beat).run()
-                except Unavailable as lost:
-                    _log.warning("the log is away: %s", lost)
-                    await asyncio.sleep(_RETRY_S)
+
+            async def lead() -> None:
+                async with leading_relay(settings.database_url, stands_by=watched.stands_by) as log:
+                    await Relay(log, bus, hand_outs, watched.beat).run()
+
+            await keep_leading(lead, "the log is away")
     finally:
         await bus.close()
         await jobs.close()

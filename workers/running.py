@@ -3,17 +3,21 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import uvloop
 
 from infra.settings import Settings, settings_or_exit
 from infra.watching.logs import configure_logs
 from infra.watching.port import PortRefused
+from services.ports import Unavailable
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_RETRY_S = 0.2
+
+_log = logging.getLogger(__name__)
 
 
 def run(
@@ -35,6 +39,16 @@ def run(
         for refusal in refused.exceptions:
             logging.getLogger("shanghai").error("%s", refusal)
     return code
+
+
+async def keep_leading(lead: Callable[[], Awaitable[None]], lost: str) -> NoReturn:
+    """Leads or stands by, for ever; whatever `lead` loses, it begins anew. lost: what the log says then."""
+    while True:
+        try:
+            await lead()
+        except Unavailable as error:
+            _log.warning("%s: %s", lost, error)
+            await asyncio.sleep(_RETRY_S)
 
 
 async def _until_stopped(main: Coroutine[Any, Any, None]) -> None:

@@ -12,9 +12,14 @@ class NothingRuns(CannotRun):
     """No server runs on this data folder."""
 
 
+def database_url(run: Path) -> str:
+    """Gives the address of the Postgres whose socket is in a folder."""
+    return f"postgresql://postgres@/postgres?host={run}"
+
+
 def engine_variables(run: Path) -> Mapping[str, str]:
     """Gives the addresses of the engines whose sockets are in a folder."""
-    database, redis = f"postgresql://postgres@/postgres?host={run}", f"unix://{run}/redis.sock"
+    database, redis = database_url(run), f"unix://{run}/redis.sock"
     return {
         "SHANGHAI_DATABASE_URL": database,
         "SHANGHAI_PROJECTOR_DATABASE_URL": database,

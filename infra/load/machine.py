@@ -10,6 +10,7 @@ import asyncpg
 import redis
 from msgspec import Struct
 
+from infra.embedded.reaching import database_url
 from infra.sql import statements
 
 _SQL = statements("load")
@@ -54,7 +55,7 @@ class Machine(Struct, frozen=True):
 async def look(data: Path) -> Machine:
     """Looks at the server on a data folder. Errors: OSError where none runs there; those of asyncpg and redis."""
     processes = _processes(int((data / "lock").read_text()))
-    connection = await asyncpg.connect(f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}")
+    connection = await asyncpg.connect(database_url((data / "run").resolve()))
     try:
         [row] = await connection.fetch(_SQL["kept"])
     finally:

@@ -22,6 +22,7 @@ import pytest
 
 from domain.luck import CHAIN_LENGTH, link
 from infra.embedded.data_folder import secret_key
+from infra.embedded.reaching import database_url
 from infra.postgres.database import Database
 from infra.postgres.secrets import PostgresSecrets
 from tests.e2e.client import Client, Json, any_option
@@ -98,7 +99,7 @@ def received(inbox: Inbox) -> list[Json]:
 
 
 async def seeds(data: Path, games: Iterable[str]) -> list[bytes]:
-    database = Database(f"postgresql://postgres@/postgres?host={(data / 'run').resolve()}", size=1, name="test")
+    database = Database(database_url((data / "run").resolve()), size=1, name="test")
     kept = PostgresSecrets(database, bytes.fromhex(secret_key(data)))
     try:
         return [await kept.seed(game_id) for game_id in games]

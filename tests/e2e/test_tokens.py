@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 
+from infra.embedded.reaching import database_url
 from infra.postgres.accounts import PostgresAccounts
 from infra.postgres.database import Database
 from tests.e2e.client import Client
@@ -55,7 +56,7 @@ def test_a_token_that_is_revoked_elsewhere_ends_within_five_seconds(server: Serv
 
 async def revoked(server: Server, player_id: str, token_id: str) -> bool:
     """Revokes a token as another process does."""
-    database = Database(f"postgresql://postgres@/postgres?host={(server.data / 'run').resolve()}", size=1, name="test")
+    database = Database(database_url((server.data / "run").resolve()), size=1, name="test")
     try:
         return await PostgresAccounts(database).revoke(player_id, token_id)
     finally:

@@ -10,8 +10,8 @@ import pytest
 
 from infra.embedded.ports import free_port
 from infra.watching.port import PortRefused, health_pages, serving
-from infra.watching.process import pages_of
 from infra.watching.vital import BELIEVED_S, Vital, turning
+from infra.watching.watched import pages_of
 
 Clock = list[float]
 

@@ -18,8 +18,8 @@ from infra.watching import dashboard, numbers
 from infra.watching.cluster import Cluster
 from infra.watching.numbers import COUNTED, READ, reading
 from infra.watching.pool import pool_readings
-from infra.watching.process import pages_of
 from infra.watching.vital import Vital
+from infra.watching.watched import pages_of
 from tests.api.world import new_world
 
 ROOT = Path(dashboard.__file__).parents[2]
