@@ -2,18 +2,20 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeAlias
 
+import httpx
 import pytest
 
 from infra.embedded.engines import Engines, embedded_services
 from infra.migrations import migrate
 from infra.settings import Settings, environment
+from infra.wiring import Services, open_services
 from tests.engines import UNSAFE, anyio_backend, run, settings_of
 
-__all__ = ["anyio_backend", "engines", "server", "settings", "start"]
+__all__ = ["anyio_backend", "engines", "is_live", "server", "services", "settings", "start"]
 
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
@@ -28,6 +30,12 @@ def engines() -> Iterator[Engines]:
 @pytest.fixture(scope="module")
 def settings(engines: Engines) -> Settings:
     return settings_of(engines, engines.postgres.url)
+
+
+@pytest.fixture
+async def services(settings: Settings) -> AsyncIterator[Services]:
+    async with open_services(settings) as services:
+        yield services
 
 
 @pytest.fixture
@@ -56,3 +64,11 @@ def server(module: str, settings: Settings, *arguments: str) -> Iterator[Process
     finally:
         process.kill()
         process.wait()
+
+
+async def is_live(http: httpx.AsyncClient) -> bool:
+    """Tells whether the API answers."""
+    try:
+        return (await http.get("/health/live")).is_success
+    except httpx.TransportError:
+        return False

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from functools import partial
 
 import httpx
@@ -13,7 +12,7 @@ from domain.evolve import fold
 from domain.state import Game
 from infra.embedded.ports import free_port
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.due import next_work
 from services.ports import Recorded, WorkKind
 from services.tables import Tables
@@ -21,19 +20,13 @@ from services.tending import tend
 from tests.engines import eventually
 from tests.stack_watching import crash, descendants
 from tests.wire import opened
-from tests.workers.conftest import Process, server
+from tests.workers.conftest import Process, is_live, server
 from tests.workers.deadly_wire import DeadlyWire, Moment
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 MOMENTS: tuple[Moment, ...] = ("sent", "committed")
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ async def test_a_move_whose_api_dies_is_made_once(
     port = free_port()
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as anna:
         with server("api", replace(settings, database_url=wire.url, port=port)) as dying:
-            await eventually(lambda: _answers(anna))
+            await eventually(lambda: is_live(anna))
             game_id = await _table(services, anna)
             before = await services.log.read(game_id)
             view = (await anna.get(f"/v1/games/{game_id}/view")).json()
@@ -61,7 +54,7 @@ async def test_a_move_whose_api_dies_is_made_once(
         after = await services.log.read(game_id)
         assert (len(after) > len(before)) == (moment == "committed")
         with server("api", replace(settings, port=port)):
-            await eventually(lambda: _answers(anna))
+            await eventually(lambda: is_live(anna))
             first, again = await _move(anna, game_id, body), await _move(anna, game_id, body)
     assert [first.status_code, again.status_code] == [201, 201]
     assert ("idempotency-replayed" in first.headers) == (moment == "committed")
@@ -113,12 +106,6 @@ async def _table(services: Services, anna: httpx.AsyncClient) -> str:
 
 async def _move(anna: httpx.AsyncClient, game_id: str, body: object) -> httpx.Response:
     return await anna.post(f"/v1/games/{game_id}/moves", json=body, headers={"idempotency-key": "the-move"})
-
-
-async def _answers(http: httpx.AsyncClient) -> bool:
-    with suppress(httpx.TransportError):
-        return (await http.get("/health/live")).is_success
-    return False
 
 
 async def _play_until(services: Services, game_id: str, kind: WorkKind) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from infra.embedded.ports import free_port
 from infra.settings import Settings
 from tests.engines import eventually
-from tests.workers.conftest import server
+from tests.workers.conftest import is_live, server
 
 pytestmark = pytest.mark.xdist_group("processes")
 
@@ -26,14 +26,7 @@ async def test_an_api_logs_each_request_and_every_fault_and_no_secret(
     url = f"http://127.0.0.1:{own.port}"
     with server("api", own) as api:
         async with httpx.AsyncClient(base_url=url) as http:
-
-            async def is_up() -> bool:
-                try:
-                    return (await http.get("/health/live")).is_success
-                except httpx.TransportError:
-                    return False
-
-            await eventually(is_up)
+            await eventually(lambda: is_live(http))
             token = (await http.post("/v1/players", json={"name": "Anna Anonymous"})).json()["token"]
             http.headers.update({"authorization": f"Bearer {token}", "idempotency-key": "key-of-anna"})
             game_id = (await http.post("/v1/games", json=SEATS)).json()["game_id"]

@@ -3,7 +3,7 @@
 import os
 import signal
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -30,12 +30,6 @@ pytestmark = pytest.mark.xdist_group("processes")
 Start = Callable[[str], Process]
 WORKER = "workers"
 EVERYBODY = (WORKER, "workers.relay", "workers.clock", "workers.projector")
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
 
 
 @pytest.mark.parametrize("client", [RedisJobs, CeleryJobs])

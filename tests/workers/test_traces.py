@@ -24,7 +24,7 @@ from services.ports import Recorded
 from tests.appends import append, new_game
 from tests.engines import eventually
 from tests.test_settings import ENOUGH
-from tests.workers.conftest import server
+from tests.workers.conftest import is_live, server
 
 pytestmark = pytest.mark.xdist_group("processes")
 
@@ -78,14 +78,7 @@ async def test_a_command_is_one_trace_from_the_request_over_the_relay_to_the_job
         for process in ("api", "workers.relay", "workers"):
             exits.enter_context(server(process, own))
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{own.port}") as http:
-
-            async def is_up() -> bool:
-                try:
-                    return (await http.get("/health/live")).is_success
-                except httpx.TransportError:
-                    return False
-
-            await eventually(is_up)
+            await eventually(lambda: is_live(http))
             token = (await http.post("/v1/players", json={"name": "Anna"})).json()["token"]
             http.headers.update({"authorization": f"Bearer {token}", "idempotency-key": "k"})
             game_id = (await http.post("/v1/games", json=SEATS)).json()["game_id"]

@@ -18,7 +18,7 @@ from domain.presets import preset
 from infra.bus.wire import Wire
 from infra.jobs import DELIVER
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.games import NewGame, open_game
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal
@@ -41,12 +41,6 @@ class Listening(Struct, frozen=True):
     principal: Principal
     webhook_id: str
     receiver: Receiver
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
 
 
 @pytest.fixture
