@@ -17,7 +17,6 @@ from api.streams import (
     LATE_S,
     RECHECK_S,
     RETRY_MS,
-    Bye,
     EventStream,
     bye_piece,
     extra,
@@ -125,7 +124,7 @@ async def my_story(
                     yield resync_piece(MyResync(telling.places(), RETRY_MS))
                     return
                 if (reason := streams.farewell(own.news)) is not None:
-                    yield bye_piece(Bye(reason))
+                    yield bye_piece(reason)
                     return
                 alarm.ring_within(min(patience_s, max(0.0, told_at + streams.heartbeat_s - clock())))
                 await own.news.wait()

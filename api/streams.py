@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 BATCH = 100  # events sent in one piece
 RETRY_MS = 1_000  # after which a client that was told goodbye comes back
+REPLACED_MS = 60_000  # the same, so that two with one ticket do not take the stream from each other all the time
 SLOW_S = 10.0  # a client that takes so long for one batch is asked to come back when it can
-SEND_S = 30.0  # one that takes nothing for so long is let go without a word
 LATE_S = 0.5  # how much later still a delayed spectator may see what happened
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach
 TOLD_KEPT = 2_000  # events written last, by seat; about 0.4 kB each
@@ -258,18 +258,18 @@ async def story(
                             continue
                     patience_s = streams.heartbeat_s if head == known else LATE_S
                 except (NotSeated, GameNotFound):
-                    yield bye_piece(Bye("not_seated"))
+                    yield bye_piece("not_seated")
                     return
                 except Unavailable:
                     patience_s = RECHECK_S
                 if sent >= hot.version >= known and is_over(hot.game):
-                    yield bye_piece(Bye("game_over"))
+                    yield bye_piece("game_over")
                     return
                 if audience.changed and not sees_late(game.game, caller):
                     yield presence_pieces(house.at_tables, audience)
                     told_at = clock()
                 if (reason := streams.farewell(news)) is not None:
-                    yield bye_piece(Bye(reason))
+                    yield bye_piece(reason)
                     return
                 alarm.ring_within(min(patience_s, max(0.0, told_at + streams.heartbeat_s - clock())))
                 await news.wait()
@@ -306,8 +306,9 @@ async def _next_batch(house: "House", hot: Hot, seat: int | None, sent: int, *, 
     return piece, max(sent, upto)
 
 
-def bye_piece(bye: Bye) -> bytes:
+def bye_piece(reason: Farewell) -> bytes:
     """Writes a goodbye, and when to come back."""
+    bye = Bye(reason, REPLACED_MS if reason == "replaced" else RETRY_MS)
     return b"retry: %d\n" % bye.retry_ms + extra("bye", bye)
 
 
