@@ -80,7 +80,7 @@ def play_until(is_over: Event, url: str, seed: int) -> int:
 def play(client: Client, game_id: str, seed: int) -> list[str]:
     """Answers every decision to the game's end; gives the ids of the moves that were accepted."""
     choose, answered, accepted = any_option(seed), set[str](), list[str]()
-    for kind, data in follow(client, game_id, views=True):
+    for kind, data in follow(client, game_id, views=True, within_s=1_200):  # the machine is busy meanwhile
         for decision in data["decisions"] if kind == "view" else ():
             if decision["decision_id"] not in answered:
                 answered.add(decision["decision_id"])
