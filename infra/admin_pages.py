@@ -10,11 +10,21 @@ from rich.text import Text
 
 from services.looking import GameLook, WorkBody, line_of
 from services.operating import FoundGame, FoundPlayer, NotedDeed
+from services.ports import WorkKind
 from services.rendering import EventBody, timestamp
 
 _WIDTH = 130
 _console = partial(Console, highlight=False, markup=False, emoji=False)  # names and reasons are shown as they are
 _WHOLE = ("game", "player", "of", "when", "last event", "since", "suspended")  # columns that are never folded
+_WORK: dict[WorkKind, str] = {
+    "bots": "bots play",
+    "deal": "deal",
+    "score": "scores",
+    "close_claims": "claims end",
+    "turn_timer": "turn ends",
+    "warn": "turn warning",
+    "expire": "game expires",
+}
 _STATES = {"waiting": "cyan", "playing": "green", "finished": "dim", "cancelled": "dim"}
 
 
@@ -24,8 +34,9 @@ def print_games(found: Iterable[FoundGame]) -> None:
     for each in found:
         line = line_of(each)
         state = Text("stalled", "red") if line.is_stalled else Text(line.status, _STATES[line.status])
-        kind = "none" if line.work is None else line.work.kind or "nothing"
-        table.add_row(line.game_id, state, str(line.version), _time(line.last_event_at), kind, _due(line.work))
+        table.add_row(
+            line.game_id, state, str(line.version), _time(line.last_event_at), _work(line.work, "none"), _due(line.work)
+        )
     _print(table)
 
 
@@ -37,7 +48,7 @@ def print_game(look: GameLook) -> None:
     state = Text(look.status, _STATES[look.status])
     if look.is_stalled:
         state.append("  STALLED: shanghai admin unstick " + look.game_id, "bold red")
-    work = "the row is lost" if look.work is None else f"{look.work.kind or 'nothing'} at version {look.work.version}"
+    work = _work(look.work, "the row is lost") + (f" at version {look.work.version}" if look.work else "")
     for name, told in (
         ("game", look.game_id),
         ("status", state),
@@ -95,6 +106,12 @@ def _question(look: GameLook, number: int) -> str:
     return (
         f"{who}: {question.kind} since version {question.opened_at_version}, until {_time(question.deadline_at or '')}"
     )
+
+
+def _work(work: WorkBody | None, none: str) -> str:
+    if work is None:
+        return none
+    return "nothing" if work.kind is None else _WORK[work.kind]
 
 
 def _due(work: WorkBody | None) -> str:

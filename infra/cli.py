@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
 
+from infra.cli_help import WholeSentences
 from infra.cli_installation import backup, load, recover
 from infra.cli_operating import admin, doctor
 from infra.ending import errors_as_lines, fail, stoppable
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 SCOPES = ("play", "watch", "bot", "operate")
 
 
-@click.group()
+@click.group(cls=WholeSentences)
+@click.version_option(package_name="shanghai", message="shanghai %(version)s")
 def main() -> None:
     """Runs the Shanghai server."""
 
@@ -40,8 +42,15 @@ def up(host: str, port: int, data: Path) -> None:
     from infra.embedded.stack import running_stack
 
     with stoppable(), errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
-        click.echo(f"ready {stack.base_url}\ndata  {stack.data}\nlogs  {stack.data / 'logs'}")
-        click.echo("".join(f"metrics {url} ({name})\n" for name, url in stack.metrics.items()) + "stop  Ctrl-C")
+        for name, told in (
+            ("ready", stack.base_url),
+            ("docs", f"{stack.base_url}/docs"),
+            ("data", stack.data),
+            ("logs", stack.data / "logs"),
+            ("metrics", stack.data / "metrics.json"),
+            ("stop", "Ctrl-C"),
+        ):
+            click.echo(f"{name:<7} {told}")
         watch(stack.processes.values(), say=click.echo, until=lambda: False)
 
 
@@ -175,7 +184,7 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
-    with errors_as_lines():
+    with errors_as_lines(way_out="set it, or give --data"):
         url = database_url((data / "run").resolve()) if data else read_database_url()
     try:
         click.echo(asyncio.run(new_player(url, name, scopes)).token)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from infra.cli_help import WholeSentences
 from infra.ending import errors_as_lines, fail
 
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ def doctor(data: Path | None, api: str | None, *, as_json: bool) -> None:
         try:
             settings = read_settings() if data is None else settings_of(data)
         except SettingRefused as refused:
-            _show_finding(bad("settings", str(refused), "see shanghai settings"), as_json=as_json)
+            _show_finding(bad("settings", str(refused), "see shanghai settings, or give --data"), as_json=as_json)
             sys.exit(2)
     sys.exit(asyncio.run(look()))
 
 
-@click.group()
+@click.group(cls=WholeSentences)
 def admin() -> None:
     """Looks into games and players and mends them; everything but looking is noted and told to the table.
 
@@ -216,7 +217,7 @@ def _run(data: Path | None, work: "Work[T]") -> T:
     from services.ports import Unavailable
     from services.tables import Busy, Denied, GameNotFound
 
-    with errors_as_lines():
+    with errors_as_lines(way_out="set it, or give --data"):
         if data is None:
             url, key = read_database_url(of="operator"), None
         else:

@@ -31,7 +31,7 @@ def run(base_url: str, ruleset: str, players: int) -> None:
         game = _sent(client.post("/v1/games", json={"ruleset": ruleset, "seats": seats}, headers=_key()))
         path = f"/v1/games/{game['game_id']}"
         _sent(client.post(f"{path}/start", headers=_key()))
-        show = _Show(Console(highlight=False), [str(seat["name"]) for seat in game["seats"]])
+        show = Show(Console(highlight=False), [str(seat["name"]) for seat in game["seats"]])
         for event in _stream(client, f"{path}/stream"):
             show.event(event)
 
@@ -79,8 +79,8 @@ def _messages(lines: Iterator[str]) -> Iterator[tuple[str, Json]]:
             kind, data = "message", ""
 
 
-class _Show:
-    """Prints a game turn by turn: one line a turn, a score sheet after each round."""
+class Show:
+    """Prints a game turn by turn: one line a turn, the score sheet between rounds and at the end."""
 
     def __init__(self, console: Console, names: list[str]) -> None:
         self._console = console
@@ -95,6 +95,8 @@ class _Show:
             shown(event["seat"], event["data"])
 
     def _round_dealt(self, _: int | None, data: Json) -> None:
+        if self._sheet:
+            self._print_sheet("Score sheet")
         parts = " + ".join(f"{_PARTS[part['kind']]} {part['size']}" for part in data["contract"])
         self._console.rule(f"Round {data['number']}: {parts}")
         self._console.print(f"{self._names[data['dealer']]} deals", style="dim")
@@ -120,7 +122,7 @@ class _Show:
 
     def _melds_laid(self, _: int, data: Json) -> None:
         for meld in data["melds"]:
-            self._say(Text(f"lays {meld['kind']} ", "bold green"), _cards(meld["cards"]))
+            self._say(Text(f"lays {meld['kind']} {meld['meld_id']} ", "bold green"), _cards(meld["cards"]))
 
     def _cards_laid_off(self, _: int, data: Json) -> None:
         self._say("adds ", _cards(data["cards"]), f" to {data['meld_id']}")
@@ -129,7 +131,7 @@ class _Show:
         self._say("swaps ", _card(data["card"]), " for ", _card(data["wild"]))
 
     def _card_discarded(self, _: int, data: Json) -> None:
-        self._say("discards ", _card(data["card"]), " declared" if data["declared"] else "")
+        self._say("discards ", _card(data["card"]), ", declared" if data["declared"] else "")
 
     def _stock_renewed(self, _: int | None, _data: Json) -> None:
         self._say(Text("the pile becomes the stock", "dim"))
@@ -146,7 +148,6 @@ class _Show:
 
     def _round_scored(self, _: int | None, data: Json) -> None:
         self._sheet.append((data["points"], data["totals"]))
-        self._print_sheet("Score sheet")
 
     def _print_sheet(self, title: str, winners: list[int] | None = None) -> None:
         table = Table(title=title)
@@ -164,6 +165,8 @@ class _Show:
         self._console.print(f"an operator steps in: {data['what']}", style="dim")
 
     def _game_cancelled(self, _: int | None, data: Json) -> None:
+        if self._sheet:
+            self._print_sheet("Score sheet")
         self._console.print(f"the game is cancelled: {data['reason']}", style="bold")
 
     def _game_finished(self, _: int | None, data: Json) -> None:

@@ -30,15 +30,18 @@ def stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def errors_as_lines() -> Iterator[None]:
-    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest."""
+def errors_as_lines(*, way_out: str = "") -> Iterator[None]:
+    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest.
+
+    way_out: what helps against a refused setting besides setting it.
+    """
     from infra.embedded import CannotRun
     from infra.settings import SettingRefused
 
     try:
         yield
     except SettingRefused as error:
-        fail(str(error), 2)
+        fail(f"{error}: {way_out}" if way_out else str(error), 2)
     except CannotRun as error:
         fail(str(error), 1)
 

@@ -42,7 +42,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"  # the least that is logged
     bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped
     bus_maxlen: Annotated[int, Meta(ge=100, le=10_000_000)] = 20_000  # entries kept per stream of the bus
-    reads_per_s: UpToMillion = 100  # per token; `shanghai up` sets this and the other limits a hundredfold and more
+    reads_per_s: UpToMillion = 100  # per token; `shanghai up` sets this and the other limits fiftyfold and more
     reads_burst: UpToMillion = 200  # reads at once per token, after silence
     costly_read: UpToMillion = 10  # reads that a replay, an export, a hint, a dry run and the like count as
     moves_per_s: UpToMillion = 20  # requests that change something, per token

@@ -1,5 +1,6 @@
 """The whole server from one command: `shanghai up`, each process for itself, on a free port."""
 
+import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ def test_a_killed_server_leaves_nothing_running_starts_again_on_its_data_and_sto
     tmp_path: Path,
 ) -> None:
     with up(tmp_path) as (server, url):
+        assert httpx.get(server.line("docs")).is_success
+        assert len(json.loads(Path(server.line("metrics")).read_text())) == 5
         anna = httpx.post(f"{url}/v1/players", json={"name": "Anna"}).raise_for_status().json()
         children = descendants(server.process.pid)
         assert len(children) >= 8

@@ -50,7 +50,6 @@ class Stack:
     base_url: str
     data: Path
     variables: Mapping[str, str]
-    metrics: Mapping[str, str]  # where each process of the roof tells its numbers
     processes: Mapping[str, Kept]  # postgres, redis, api, relay, clock, projector, worker
 
 
@@ -82,7 +81,7 @@ def running_stack(
         roof |= _start_roof(("relay", "clock", "projector", "worker"), data, variables, ports)
         processes |= roof
         _wait_until_ready(processes, host, port, say)
-        yield Stack(base_url=base_url(host, port), data=data, variables=variables, metrics=metrics, processes=processes)
+        yield Stack(base_url=base_url(host, port), data=data, variables=variables, processes=processes)
 
 
 def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:

@@ -81,6 +81,7 @@ def test_a_game_is_looked_at_and_nobody_is_told(settings: Settings, opened: Open
     assert "playing" in page
     assert "Anna" in page
     assert "Bot 2" in page
+    assert "turn warning at version" in page or "bots play at version" in page
     assert opened.game_id in printed("games", "--player", opened.anna)
     assert printed("games", "--status", "finished") == "none\n"
     assert kinds(settings, opened.game_id) == []

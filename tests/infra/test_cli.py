@@ -1,0 +1,29 @@
+"""What `shanghai` says to whoever tries it for the first time."""
+
+import pytest
+from click.testing import CliRunner
+
+from infra.cli import main
+
+
+@pytest.mark.parametrize("group", [(), ("admin",)])
+def test_help_cuts_no_sentence(group: tuple[str, ...]) -> None:
+    page = CliRunner().invoke(main, [*group, "--help"]).output
+    assert "..." not in page.partition("Commands:")[2]
+
+
+def test_the_version_is_told() -> None:
+    assert CliRunner().invoke(main, ["--version"]).output.startswith("shanghai 0.")
+
+
+@pytest.mark.parametrize("command", [("admin", "games"), ("token", "--scope", "play")])
+def test_without_a_database_it_is_said_that_a_folder_can_be_named(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SHANGHAI_DATABASE_URL", "SHANGHAI_OPERATOR_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "shanghai: SHANGHAI_DATABASE_URL is not set: set it, or give --data\n",
+    )
