@@ -49,9 +49,9 @@ async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[E
     """Tells a game as it happens, by server-sent events: `id` is the version, `event` the kind, `data` the Event.
 
     A stream starts after `Last-Event-ID`, or else after `after`, or else with the first event. Extra events without
-    an id are `hello`, `view`, `heartbeat` (after 15 quiet seconds), `resync` (the client was too slow) and `bye`. When
-    the game is over the stream ends; one that has nothing left to tell is answered with 204, which tells an EventSource
-    not to come back.
+    an id are `hello`, `view`, `presence` (somebody has gone away, or come back), `heartbeat` (after 15 quiet seconds),
+    `resync` (the client was too slow) and `bye`. When the game is over the stream ends; one that has nothing left to
+    tell is answered with 204, which tells an EventSource not to come back.
     """
     if house.streams.is_draining:
         raise Failed("shutting_down")
