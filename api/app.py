@@ -11,10 +11,10 @@ from api.access import watched
 from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
 from api.numbers import noting, readings_of
+from api.open_streams import Streams
 from api.proxies import behind
 from api.routes import application
 from api.server import Server
-from api.streams import Streams
 from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
 from infra.watching.counted import CountedTables

@@ -5,7 +5,7 @@ from api.house import House
 from api.paths import game_id_of, number_of
 from api.problems import Failed
 from api.shapes import EventPage, EventsQuery, MoveResult, RoundList, RoundScore, ScoreBoard
-from api.streams import is_over
+from domain.state import is_over
 from services.games import NotSeated, watched_game
 from services.history import RoundFairness, events_of_move, fairness_of, rounds_of
 from services.rendering import names_at, render_openly
@@ -57,7 +57,7 @@ async def get_replay(house: House, call: Call[EventsQuery, None]) -> Answer[Even
     """Tells a finished game with open hands: every card drawn, every pass, every deal whole. Pages as of listEvents."""
     after, limit = call.query.after, call.query.limit
     hot, _ = await watched_game(house.tables, call.caller, game_id_of(call.path))
-    if not is_over(hot.game):
+    if not is_over(hot.game.status):
         raise Failed("game_not_finished")
     events = hot.events[after : after + limit]
     names = await names_at(house.accounts, [hot.game], events)

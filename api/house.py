@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from api.streams import Streams
+from api.open_streams import Streams
 from services.attendance import AtTables
 from services.feed import Feed
 from services.following import Following

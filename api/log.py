@@ -8,7 +8,8 @@ from api.paths import game_id_of
 from api.problems import Failed, Place
 from api.requests import header, invalid
 from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
-from api.streams import EventStream, is_over, story
+from api.streams import EventStream, story
+from domain.state import is_over
 from services.chronicle import chronicle
 from services.games import watched_game
 from services.rendering import names_at, render_event, render_openly
@@ -38,7 +39,7 @@ async def export_game(house: House, call: Call[ExportQuery, None]) -> Answer[Tex
     if call.query.format == "ndjson":
         lines = msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
         return Answer(Text(lines, "application/x-ndjson"), headers)
-    if is_over(hot.game):
+    if is_over(hot.game.status):
         told = chronicle(render_openly(recorded, names) for recorded in hot.events)
     else:
         told = chronicle(render_event(recorded, seat, names) for recorded in hot.events)
@@ -58,7 +59,7 @@ async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[E
     game_id = game_id_of(call.path)
     hot, _ = await watched_game(house.tables, call.caller, game_id)
     after = _resume_at(header(call.headers, b"last-event-id"), call.query.after, hot.version)
-    if is_over(hot.game) and after >= hot.version:
+    if is_over(hot.game.status) and after >= hot.version:
         return Answer(None, status=204)
     chunks = story(house, call.caller, game_id, after, with_view=call.query.view, address=call.address)
     return Answer(EventStream(chunks, await anext(chunks)), {"x-accel-buffering": "no"})

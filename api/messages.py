@@ -3,7 +3,8 @@
 from typing import Any
 
 from api.my_stream import Joined, Left, MyHeartbeat, MyHello, MyResync, MyStream
-from api.streams import Bye, EventStream, Heartbeat, Hello, Presence, Resync
+from api.stream_shapes import Bye, Heartbeat, Hello, Presence, Resync
+from api.streams import EventStream
 from domain.view import View
 
 EXTRAS: dict[type[EventStream], dict[str, tuple[type, str]]] = {

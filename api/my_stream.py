@@ -7,24 +7,15 @@ in memory. Its ids are cursors of the log, so any process can go on after one.
 import time
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from api.alarms import Alarm
-from api.streams import (
-    BATCH,
-    LATE_S,
-    RECHECK_S,
-    RETRY_MS,
-    EventStream,
-    bye_piece,
-    extra,
-    is_over,
-    presence_pieces,
-    resync_piece,
-)
+from api.house import House
+from api.stream_shapes import RETRY_MS, bye_piece, extra, presence_pieces, resync_piece
+from api.streams import BATCH, LATE_S, RECHECK_S, EventStream
 from domain.events import SeatChanged
+from domain.state import is_over
 from services.attendance import EVERYWHERE, Audience, people_of
 from services.cursors import LATE_AT_MOST, Cursor, digest_of, write_cursor
 from services.following import MARKS_AT_MOST, Subscription
@@ -35,9 +26,6 @@ from services.ports import Principal, Recorded, Unavailable
 from services.relay import Position
 from services.rendering import names_at, seat_held_by
 from services.tables import GameNotFound, Hot
-
-if TYPE_CHECKING:
-    from api.house import House
 
 MISSED_AT_MOST = MARKS_AT_MOST // 2  # a client that has missed more reads its games anew
 
@@ -90,7 +78,7 @@ class MyStream(EventStream, frozen=True):
 
 
 async def my_story(
-    house: "House", caller: Principal, cursor: Cursor | None, *, address: str = ""
+    house: House, caller: Principal, cursor: Cursor | None, *, address: str = ""
 ) -> AsyncGenerator[bytes, None]:
     """Tells a person's games from a cursor on, or from now on, until the process ends or the reader leaves.
 
@@ -141,7 +129,7 @@ class _Telling:
 
     __slots__ = ("_audience", "_caller", "_generation", "_heads", "_house", "_late", "_own", "_position", "_told")
 
-    def __init__(self, house: "House", caller: Principal, own: Subscription, audience: Audience) -> None:
+    def __init__(self, house: House, caller: Principal, own: Subscription, audience: Audience) -> None:
         self._house = house
         self._caller = caller
         self._own = own
@@ -275,7 +263,7 @@ class _Telling:
         events = await self._written(hot, hot.events[known : mark.version])
         self._told[game_id] = mark.version
         self._position = max(self._position, mark.position)
-        if is_over(hot.game) and mark.version >= hot.version:
+        if is_over(hot.game.status) and mark.version >= hot.version:
             self._forget(game_id)
         return joined + b"".join(events[:-1]) + self._with_id(events[-1])
 
@@ -293,7 +281,7 @@ class _Telling:
             self._told[game_id] = self._late[game_id] = self._late[game_id] + 1
             pieces.append(self._with_id(piece))
         if self._late[game_id] >= head:
-            if is_over(hot.game) and hot.version <= head:
+            if is_over(hot.game.status) and hot.version <= head:
                 self._forget(game_id)
             elif not sees_late(hot.game, self._caller):
                 del self._late[game_id]

@@ -5,7 +5,7 @@ from domain.commands import ChangeController, NoteOperator, SeatBotForAbsent
 from domain.events import Event
 from domain.leaving import change_controller
 from domain.refusals import GameFinished, GameNotStarted, Refused, SeatNotFound, SeatNotHeld
-from domain.state import Game
+from domain.state import Game, is_over
 
 
 def end_game(game: Game) -> list[Event]:
@@ -37,5 +37,5 @@ def seat_bot_for_absent(game: Game, command: SeatBotForAbsent) -> list[Event]:
 
 
 def _refuse_if_over(game: Game) -> None:
-    if game.status in ("finished", "cancelled"):
+    if is_over(game.status):
         raise Refused(GameFinished())

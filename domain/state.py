@@ -147,3 +147,8 @@ class Game(Struct):
 
 
 State: TypeAlias = Unopened | Game
+
+
+def is_over(status: Status) -> bool:
+    """Tells whether nothing more happens in a game."""
+    return status in ("finished", "cancelled")

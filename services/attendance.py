@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol, TypeAlias
 
-from domain.state import Game, Seat
-from domain.view import SeatView
-from services.listings import ListedGame
+from domain.state import Game, is_over
+from services.listings import ListedGame, people_on
 from services.ports import Unavailable
 from services.tables import Tables
 
@@ -222,11 +221,4 @@ class AtTables:
 
 def people_of(game: Game | ListedGame) -> People:
     """Gives the people of a game that is not over."""
-    if game.status not in ("waiting", "playing"):
-        return ()
-    seats: Sequence[Seat | SeatView] = game.seats
-    return tuple(
-        (number, seat.player_id)
-        for number, seat in enumerate(seats)
-        if seat.controller == "human" and seat.player_id is not None
-    )
+    return () if is_over(game.status) else tuple(people_on(game.seats))

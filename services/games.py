@@ -31,7 +31,7 @@ from domain.evolve import fold
 from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
-from domain.state import Game
+from domain.state import Game, is_over
 from domain.view import view_for
 from services.ids import new_uuid, public_id
 from services.listings import ListedGame
@@ -325,7 +325,7 @@ def may_know(game: Game, principal: Principal) -> bool:
 
 def has_played(hot: Hot, principal: Principal) -> bool:
     """Tells whether a game is over in which the player has held a hand, whoever held it in the end."""
-    if hot.game.status not in ("finished", "cancelled"):
+    if not is_over(hot.game.status):
         return False
     sitting: dict[int, str | None] = {}
     is_played = False

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
 
+from domain.state import is_over
 from services.ids import public_id
 from services.ports import KeyedRequest, Reservations
 from services.tables import GameNotFound, Tables
@@ -102,7 +103,7 @@ async def _is_over(tables: Tables, game_id: str) -> bool:
         hot = await tables.fresh(game_id)
     except GameNotFound:
         return True
-    return hot.game.status in ("finished", "cancelled")
+    return is_over(hot.game.status)
 
 
 class MemoryLimit:

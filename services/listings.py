@@ -8,7 +8,7 @@ from msgspec import Struct
 from domain.commands import Pace, Spectators, Visibility
 from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted, NoncesDropped, SeatChanged
 from domain.ruleset import Ruleset
-from domain.state import Game, Result, Status
+from domain.state import Game, Result, Seat, Status
 from domain.view import SeatView, seat_view
 from services.ports import Recorded
 
@@ -91,10 +91,10 @@ def ended_at(recorded: Iterable[Recorded]) -> datetime | None:
     return next((each.occurred_at for each in recorded if isinstance(each.event, GameFinished | GameCancelled)), None)
 
 
-def people_at(game: Game) -> list[tuple[int, str]]:
-    """Lists the seats that people hold, and who they are."""
+def people_on(seats: Iterable[Seat | SeatView]) -> list[tuple[int, str]]:
+    """Lists the seats of a game that people hold, and who they are."""
     return [
         (number, seat.player_id)
-        for number, seat in enumerate(game.seats)
+        for number, seat in enumerate(seats)
         if seat.controller == "human" and seat.player_id is not None
     ]

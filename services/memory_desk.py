@@ -6,7 +6,7 @@ from uuid import UUID
 from domain.evolve import fold
 from domain.state import Game
 from services.ids import uuid_of
-from services.listings import people_at
+from services.listings import people_on
 from services.memory import MemoryAccounts, MemoryLog
 from services.operating import Deed, FoundGame, FoundPlayer, GamesSought, KeptWork, NotedDeed
 from services.ports import Recorded
@@ -74,7 +74,7 @@ def _found(game_id: str, recorded: list[Recorded], work: KeptWork | None) -> tup
 
 
 def _is_sought(game: Game, listed: FoundGame, sought: GamesSought) -> bool:
-    people = {game.opened_by, *(player_id for _, player_id in people_at(game))}
+    people = {game.opened_by, *(player_id for _, player_id in people_on(game.seats))}
     return (
         sought.game_id in (None, listed.game_id)
         and (sought.player_id is None or sought.player_id in people)

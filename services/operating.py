@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 from msgspec import Struct
 
 from domain.commands import EndGame, Level, NoteOperator, SeatBotForAbsent, TableCommand
-from domain.state import Status
+from domain.state import Status, is_over
 from services.ids import new_uuid
 from services.ports import Actor, KeyedRequest, Secrets, WorkKind
 from services.rendering import EventBody, Names, render_hands_open, render_openly
@@ -140,7 +140,7 @@ class OperatorDesk(Protocol):
 
 def is_stalled(status: Status, work: KeptWork | None) -> bool:
     """Tells whether a game that is not over has no work, or work that is long overdue."""
-    return status in ("waiting", "playing") and (work is None or work.kind is None or work.overdue_s > STALLED_S)
+    return not is_over(status) and (work is None or work.kind is None or work.overdue_s > STALLED_S)
 
 
 async def read_log(tables: Tables, desk: OperatorDesk, operator: str, game_id: str) -> tuple[Hot, int]:

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from domain.state import Game
+from domain.state import Game, is_over
 from domain.view import SeatView, seat_view
-from services.listings import ListedGame
+from services.listings import ListedGame, people_on
 from services.ports import Principal
 from services.rendering import seat_held_by
 from services.tables import GameNotFound, Tables
@@ -28,9 +28,7 @@ class OwnGame(Struct, frozen=True):
     @property
     def people(self) -> tuple[tuple[int, str], ...]:
         """Lists the seats that people hold, and who they are."""
-        return tuple(
-            (seat.seat, seat.player_id) for seat in self.seats if seat.controller == "human" and seat.player_id
-        )
+        return tuple(people_on(self.seats))
 
     def is_seated(self, player_id: str) -> bool:
         """Tells whether the player sits at it."""
@@ -70,7 +68,7 @@ async def own_games(known: OwnGames, tables: Tables, principal: Principal) -> di
 
 def own_game(game: Game | ListedGame) -> OwnGame:
     """Gives what is kept of a game of somebody's own."""
-    if game.status in ("finished", "cancelled"):
+    if is_over(game.status):
         return OwnGame(game.game_id, is_over=True)
     if isinstance(game, Game):
         seats = tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from domain.events import GameFinished, GameStarted
 from domain.evolve import evolve
 from domain.state import Game, State, Unopened
-from services.listings import ListedGame, PlayerResult, ended_at, listed_game, people_at, told_at
+from services.listings import ListedGame, PlayerResult, ended_at, listed_game, people_on, told_at
 from services.ports import Recorded
 from services.ratings import RatedGame, Rating, Subject, rate, rated_game, subjects_of
 from services.relay import OrderBroken, Position
@@ -101,7 +101,7 @@ class Followed:
         self.created_at = self.created_at or recorded.occurred_at
         self.ended_at = self.ended_at or ended_at((recorded,))
         if isinstance(recorded.event, GameStarted) and isinstance(self.state, Game):
-            self.starters = people_at(self.state)
+            self.starters = people_on(self.state.seats)
 
     @property
     def people(self) -> dict[str, Tie]:
@@ -111,7 +111,7 @@ class Followed:
         people: dict[str, Tie] = {} if self.state.opened_by is None else {self.state.opened_by: "known"}
         people |= dict.fromkeys(self.state.invited, "own" if self.state.status == "waiting" else "known")
         people |= dict.fromkeys((seat.player_id for seat in self.state.seats if seat.player_id is not None), "own")
-        return people | dict.fromkeys((player for _, player in people_at(self.state)), "seated")
+        return people | dict.fromkeys((player for _, player in people_on(self.state.seats)), "seated")
 
 
 class Follower:
@@ -203,7 +203,7 @@ def _results(followed: Followed, recorded: Recorded) -> list[PlayerResult]:
             is_won=number in winners,
             told_at=told_at(state, followed.ended_at),
         )
-        for number, player_id in people_at(state)
+        for number, player_id in people_on(state.seats)
     ]
 
 

@@ -16,7 +16,7 @@ from domain.commands import (
     TableCommand,
 )
 from domain.refusals import Refused, SeatNotFound, SeatNotHeld, SeatTaken
-from domain.state import Game, Seat
+from domain.state import Game, Seat, is_over
 from services.games import NewGame, NotSeated, NotYourDecision, NotYourGame, as_listed, asked_by, known_game
 from services.ids import new_uuid
 from services.ports import Accounts, KeyedRequest, Principal
@@ -141,7 +141,7 @@ async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewG
     game = as_listed(tables, await known_game(tables, principal, game_id), principal).game
     if all(seat.player_id != principal.player_id for seat in game.seats):
         raise NotSeated
-    if game.status not in ("finished", "cancelled"):
+    if not is_over(game.status):
         raise GameNotFinished
     return NewGame(
         rules=game.rules,

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from domain.events import GameOpened
-from domain.state import Result
+from domain.state import Result, is_over
 from domain.view import SeatView
 from infra.postgres.database import Database
 from infra.sql import statements
@@ -96,7 +96,7 @@ def _page(wanted: GameFilter) -> str:
     conditions = (f"{_SHOWN_STATUS} = $4" if wanted.status else "$4::text IS NULL", ruleset)
     parts = {
         "{untold}": _SQL["untold"] if wanted.status == "playing" else "",
-        "{is_told}": _IS_TOLD if wanted.status in ("finished", "cancelled") else "true",
+        "{is_told}": _IS_TOLD if wanted.status and is_over(wanted.status) else "true",
         "{ruleset}": ruleset,
         "{list}": ", ".join(columns),
         "{is_list}": ", ".join(columns.values()),

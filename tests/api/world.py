@@ -12,9 +12,9 @@ import httpx
 from litestar import Litestar
 
 from api.house import House
+from api.open_streams import SLOW_S, Streams
 from api.routes import application
 from api.server import Server
-from api.streams import SLOW_S, Streams
 from services.attendance import AtTables
 from services.feed import Feed
 from services.following import Following
