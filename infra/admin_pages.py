@@ -52,7 +52,7 @@ def print_game(look: GameLook) -> None:
     for name, told in (
         ("game", look.game_id),
         ("status", state),
-        ("version", f"{look.version}, {look.last_event_kind} {look.last_event_age_s:,.0f} s ago"),
+        ("version", f"{look.version}, {look.last_event_kind} {_span(look.last_event_age_s)} ago"),
         ("opened", f"{_time(look.created_at)} by {look.opened_by or 'nobody'}"),
         ("rules", f"{look.ruleset}, {look.visibility}, spectators {look.spectators}"),
         ("pace", f"claims {look.pace.claim_window_s} s, turns {look.pace.turn_s} s"),
@@ -117,7 +117,14 @@ def _work(work: WorkBody | None, none: str) -> str:
 def _due(work: WorkBody | None) -> str:
     if work is None or work.due_at is None:
         return ""
-    return f"{work.overdue_s:,.0f} s overdue" if work.overdue_s > 0 else f"due in {-work.overdue_s:,.0f} s"
+    return f"{_span(work.overdue_s)} overdue" if work.overdue_s > 0 else f"due in {_span(-work.overdue_s)}"
+
+
+def _span(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def _time(moment: str) -> str:

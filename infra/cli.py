@@ -179,13 +179,13 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     """Adds a player and prints the token that speaks for them, this once."""
     import asyncio
 
-    from infra.embedded.reaching import database_url
+    from infra.embedded.reaching import settings_of
     from infra.postgres.accounts import new_player
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
     with errors_as_lines(way_out="set it, or give --data"):
-        url = database_url((data / "run").resolve()) if data else read_database_url()
+        url = settings_of(data).database_url if data else read_database_url()
     try:
         click.echo(asyncio.run(new_player(url, name, scopes)).token)
     except Unavailable as error:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
@@ -79,7 +80,7 @@ def _games_table(played: Sequence[GameFacts]) -> Table:
     ]
     for title, values in rows:
         numbers = sorted(values)
-        p95 = numbers[int(0.95 * (len(numbers) - 1))]
+        p95 = numbers[ceil(0.95 * len(numbers)) - 1]
         table.add_row(title, f"{fmean(numbers):,.1f}", f"{numbers[0]:,}", f"{p95:,}", f"{numbers[-1]:,}")
     return table
 

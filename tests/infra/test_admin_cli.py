@@ -48,6 +48,8 @@ async def _open(settings: Settings) -> Open:
         new = NewGame(preset("davis"), Pace(), seats, "private", "none")
         keyed = KeyedRequest(guest.player_id, "createGame", "k", b"f" * 32)
         hot, _ = await open_game(tables, services.secrets, services.reservations, principal, new, keyed)
+        waiting = KeyedRequest(guest.player_id, "createGame", "w", b"f" * 32)
+        await open_game(tables, services.secrets, services.reservations, principal, new, waiting)
         await start_game(tables, principal, hot.game.game_id, KeyedRequest(guest.player_id, "startGame", "k", b""))
         await tend(tables, services.secrets, hot.game.game_id, now=services.work.now)
         await project(settings)
@@ -83,6 +85,7 @@ def test_a_game_is_looked_at_and_nobody_is_told(settings: Settings, opened: Open
     assert "Bot 2" in page
     assert "turn warning at version" in page or "bots play at version" in page
     assert opened.game_id in printed("games", "--player", opened.anna)
+    assert "game expires  due in 24 h" in printed("games", "--status", "waiting")
     assert printed("games", "--status", "finished") == "none\n"
     assert kinds(settings, opened.game_id) == []
 

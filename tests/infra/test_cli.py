@@ -1,5 +1,7 @@
 """What `shanghai` says to whoever tries it for the first time."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -27,3 +29,9 @@ def test_without_a_database_it_is_said_that_a_folder_can_be_named(
         2,
         "shanghai: SHANGHAI_DATABASE_URL is not set: set it, or give --data\n",
     )
+
+
+@pytest.mark.parametrize("command", [("admin", "games"), ("token", "--scope", "play"), ("doctor",)])
+def test_a_folder_on_which_nothing_runs_is_named(command: tuple[str, ...], tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, [*command, "--data", str(tmp_path)])
+    assert (result.exit_code, result.stderr) == (1, f"shanghai: no `shanghai up` runs on {tmp_path}\n")

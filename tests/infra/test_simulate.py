@@ -21,6 +21,7 @@ def test_the_table_tells_how_the_games_went() -> None:
     for row in ("rounds", "moves", "events", "points of a seat", "out %", "lay-downs", "buys", "calls", "swaps"):
         assert re.search(rf"^{row}  ", result.output, re.MULTILINE), row
     assert re.search(r"^a round( +\d){4} +all$", result.output, re.MULTILINE)
+    assert re.search(r"^moves +\S+ +\S+ +(\S+) +\1$", result.output, re.MULTILINE), "of two games the longer is the p95"
     assert re.fullmatch(r"[\d,]+ moves in [\d.]+ s: [\d,]+ moves/s", lines[-1])
     assert "\x1b" not in result.output
 
