@@ -63,8 +63,9 @@ class TicketList(Struct, frozen=True):
 async def create_ticket(house: House, call: KeyedCall[NoQuery, TicketRequest]) -> Answer[TicketBody]:
     """Waits for others who want to play the same. As soon as there are enough a game is opened, and starts by itself.
 
-    A player waits once for each ruleset. Read the ticket now and then: one that nobody has asked about for ten minutes
-    expires, and so does one whose token does not live any more. The game is public, played by the preset as it
+    A player waits once for each ruleset, and not while they play as many games as they may open. Read the ticket now
+    and then: one that nobody has asked about for ten minutes expires, and so does one whose token does not live any
+    more. A pace of one's own is looked at after those of the classes. The game is public, played by the preset as it
     stands, without hints.
     """
     body, caller = call.body, call.caller
@@ -77,7 +78,9 @@ async def create_ticket(house: House, call: KeyedCall[NoQuery, TicketRequest]) -
         bots_after_s=body.bots_after_s,
         rating=0,
     )
-    ticket, is_repeated = await tickets.ask(house.tickets, house.lobby, house.reservations, wanted, call.request)
+    ticket, is_repeated = await tickets.ask(
+        house.tickets, house.lobby, house.reservations, wanted, call.request, house.quotas.games_unfinished
+    )
     headers = {"location": f"/v1/matchmaking/tickets/{ticket.ticket_id}"}
     return Answer(_as_made(ticket), headers | replay_header(is_replayed=is_repeated))
 

@@ -144,7 +144,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         id="createTicket", tag="Games", method="POST", path="/v1/matchmaking/tickets",
         handler=matchmaking.create_ticket, scope="bot", policy="games", status=201,
-        headers=("Location", "Idempotency-Replayed"), problems=("already_waiting",),
+        headers=("Location", "Idempotency-Replayed"), problems=("already_waiting", "too_many_games"),
     ),
     Operation(
         id="listTickets", tag="Games", method="GET", path="/v1/matchmaking/tickets",

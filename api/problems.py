@@ -80,7 +80,7 @@ KINDS: dict[str, Kind] = {
     "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
     "seat_not_held": Kind(409, "Seat not held", "Nobody sits there who could leave or be replaced."),
     "game_full": Kind(409, "Game full", "No seat is open any more."),
-    "too_many_games": Kind(409, "Too many games", "So many games that the caller opened are not over; see /v1/meta."),
+    "too_many_games": Kind(409, "Too many games", "So many of the caller's games are not over; see /v1/meta."),
     "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
     "already_waiting": Kind(409, "Already waiting", "The caller has a ticket for this ruleset that waits."),
     "already_matched": Kind(409, "Already matched", "The ticket has its game."),

@@ -26,7 +26,8 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     """What one token may ask, and where it says so one address. burst: at once, after a time of silence.
 
     moves: everything that changes something, but for opening games. costly_read: so many reads count the view at a
-    version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened.
+    version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened, or
+    plays before no ticket is given for another one.
     strangers: requests without a token, or with one that this server does not know yet.
     """
 
@@ -78,7 +79,7 @@ class Limit(Protocol):
 
 
 class TooManyGames(Exception):
-    """So many games that the player has opened are not over."""
+    """So many games that the player has opened, or plays and asks for another one, are not over."""
 
 
 async def refuse_too_many_games(

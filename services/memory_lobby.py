@@ -13,7 +13,7 @@ from services.memory import Clock, MemoryLog, utc_now
 from services.ports import Recorded
 from services.projections import Follower
 from services.ratings import Rating, Subject, rate
-from services.tickets import NewTicket, SeatedTable, Ticket, TicketState
+from services.tickets import PACES, NewTicket, SeatedTable, Ticket, TicketState
 
 
 class MemoryLobby:
@@ -99,7 +99,8 @@ class MemoryTickets:
         return await self.find(ticket_id, player_id)
 
     async def waiting(self, limit: int) -> list[Ticket]:
-        return [self._shown(each) for each in self.kept.values() if each.state == "waiting"][:limit]
+        waiting = [self._shown(each) for each in self.kept.values() if each.state == "waiting"]
+        return sorted(waiting, key=lambda each: each.wanted.pace not in PACES.values())[:limit]
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
         for each in ticket_ids:

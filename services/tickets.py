@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from domain.commands import Pace
 from domain.ruleset import Players
 from services.ids import new_uuid
-from services.lobby import Lobby
+from services.limits import TooManyGames
+from services.lobby import GameFilter, Lobby
 from services.ports import KeyedRequest, Principal, Reservations
 from services.ratings import Rating
 from services.tables import KeyReused
@@ -85,7 +86,10 @@ class Tickets(Protocol):
         ...
 
     async def waiting(self, limit: int) -> list[Ticket]:
-        """Lists tickets that wait, the oldest first."""
+        """Lists tickets that wait, the oldest first, those with a pace of none of the classes after all others.
+
+        Those of the classes that fit nobody are few, so that nobody fills the list with what can never be seated.
+        """
         ...
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
@@ -122,15 +126,17 @@ class AlreadyMatched(Exception):
 
 
 async def ask(
-    tickets: Tickets, lobby: Lobby, reservations: Reservations, wanted: NewTicket, request: KeyedRequest
+    tickets: Tickets, lobby: Lobby, reservations: Reservations, wanted: NewTicket, request: KeyedRequest, at_most: int
 ) -> tuple[Ticket, bool]:
     """Keeps a ticket, with the player's present rating; the same request again gives the same one, and true.
 
-    Errors: AlreadyWaiting, KeyReused.
+    at_most: games that the player may play meanwhile. Errors: AlreadyWaiting, TooManyGames, KeyReused.
     """
     is_repeated = await reservations.is_kept(request)
     if not is_repeated and await _waits(tickets, wanted):
         raise AlreadyWaiting
+    if not is_repeated and await _plays(lobby, wanted.player_id, at_most):
+        raise TooManyGames
     ticket_id, fingerprint = await reservations.reserve(request, new_uuid())
     if fingerprint != request.fingerprint:
         raise KeyReused
@@ -145,6 +151,12 @@ async def ask(
 async def _waits(tickets: Tickets, wanted: NewTicket) -> bool:
     own = await tickets.of_player(wanted.player_id, TICKETS_LISTED)
     return any(each.state == "waiting" and each.wanted.ruleset == wanted.ruleset for each in own)
+
+
+async def _plays(lobby: Lobby, player_id: str, at_least: int) -> bool:
+    """Tells whether the player has so many games that are played; no opener's count has those of tickets."""
+    page = await lobby.page(player_id, GameFilter("playing", mine=True), None, at_least)
+    return len(page.games) >= at_least
 
 
 async def find(tickets: Tickets, principal: Principal, ticket_id: str) -> Ticket:

@@ -12,7 +12,7 @@ from domain.ruleset import Players
 from infra.postgres.database import Database
 from infra.sql import statements
 from services.ids import public_id, uuid_of
-from services.tickets import NewTicket, SeatedTable, Ticket
+from services.tickets import PACES, NewTicket, SeatedTable, Ticket
 
 _SQL = statements("tickets")
 
@@ -24,9 +24,8 @@ class PostgresTickets:
         self._database = database
 
     async def keep(self, ticket_id: UUID, new: NewTicket) -> Ticket | None:
-        pace = msgspec.json.encode(new.pace).decode()
         who = (uuid_of("ply", new.player_id), uuid_of("tok", new.token_id))
-        what = (new.ruleset, new.players.min, new.players.max, pace, new.bots_after_s, new.rating)
+        what = (new.ruleset, new.players.min, new.players.max, _written(new.pace), new.bots_after_s, new.rating)
         await self._database.run(_SQL["keep"], ticket_id, *who, *what)
         rows = await self._database.fetch(_SQL["kept"], ticket_id)
         return _ticket(rows[0]) if rows else None
@@ -43,7 +42,7 @@ class PostgresTickets:
         return await self.find(ticket_id, player_id)
 
     async def waiting(self, limit: int) -> list[Ticket]:
-        return [_ticket(row) for row in await self._database.fetch(_SQL["waiting"], limit)]
+        return [_ticket(row) for row in await self._database.fetch(_SQL["waiting"], limit, _CLASSES)]
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
         await self._database.fetch(_SQL["expire"], [uuid_of("tkt", each) for each in ticket_ids])
@@ -65,6 +64,13 @@ class PostgresTickets:
 
     async def forget_old(self) -> None:
         await self._database.fetch(_SQL["forget_old"])
+
+
+def _written(pace: Pace) -> str:
+    return msgspec.json.encode(pace).decode()
+
+
+_CLASSES = list(map(_written, PACES.values()))
 
 
 def _ticket(row: asyncpg.Record) -> Ticket:

@@ -1,7 +1,7 @@
 -- name: keep
 INSERT INTO match_ticket
     (ticket_id, player_id, token_id, ruleset, min_players, max_players, pace, bots_after_s, rating)
-SELECT $1, player_id, $3, $4, $5, $6, $7, $8, $9 FROM player WHERE player_id = $2
+SELECT $1, player_id, $3, $4, $5, $6, $7, $8, $9 FROM player WHERE player_id = $2 FOR KEY SHARE
 ON CONFLICT DO NOTHING;
 
 -- name: kept
@@ -28,7 +28,11 @@ UPDATE match_ticket SET state = 'cancelled', ended_at = statement_timestamp()
 WHERE ticket_id = $1 AND player_id = $2 AND state = 'waiting';
 
 -- name: waiting
-SELECT *, statement_timestamp() AS now FROM match_ticket WHERE state = 'waiting' ORDER BY created_at, ticket_id LIMIT $1;
+-- $2: the paces of the classes; what asks for another one comes after all those.
+SELECT *, statement_timestamp() AS now FROM match_ticket
+WHERE state = 'waiting'
+ORDER BY pace = ANY ($2::text[]) DESC, created_at, ticket_id
+LIMIT $1;
 
 -- name: expire
 UPDATE match_ticket SET state = 'expired', ended_at = statement_timestamp(), game_id = NULL, seat = NULL, seats = NULL

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from services.operating import end_game
 from services.tickets import UNSEEN_S
 from tests.api.test_errors import assert_problem
-from tests.api.world import Clock, Json, Player, World
+from tests.api.world import AMPLE, Clock, Json, Player, World, new_world, players
 
 TICKETS = "/v1/matchmaking/tickets"
 TWO = {"ruleset": "davis", "players": {"min": 2, "max": 2}}
@@ -168,6 +169,18 @@ async def test_a_pace_of_ones_own_goes_before_the_class(world: World, anna: Play
     await ask(boris)
     await world.match()
     assert world.log.games == {}
+
+
+async def test_quick_match_gives_no_more_games_than_one_may_open() -> None:
+    world = new_world(quotas=replace(AMPLE, games_unfinished=2))
+    async with players(world, "Anna") as [anna]:
+        tickets = []
+        for _ in range(2):
+            tickets.append(await ask(anna, bots_after_s=0))
+            await world.match()
+        assert_problem(await anna.call("POST", TICKETS, TWO, idempotency_key="third"), 409, "too_many_games")
+        await end_game(world.house.tables, world.house.desk, "op", (await read(anna, tickets[0]))["game_id"], "", None)
+        assert (await anna.call("POST", TICKETS, TWO, idempotency_key="third")).status_code == 201
 
 
 async def test_a_ruleset_that_is_played_no_more_lets_its_tickets_expire(world: World, anna: Player) -> None:

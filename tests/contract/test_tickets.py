@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from domain.commands import Pace
 from domain.ruleset import Players
 from services.ids import new_uuid, public_id
 from services.tickets import PACES, NewTicket, Ticket
@@ -78,6 +79,14 @@ async def test_the_oldest_wait_first(world: World) -> None:
     assert [each for each in await waiting(world) if each in tickets] == tickets
     await world.tickets.expire([tickets[1]])
     assert [each for each in await waiting(world) if each in tickets] == [tickets[0], tickets[2]]
+
+
+async def test_an_odd_pace_keeps_nobody_else_from_being_looked_at(world: World) -> None:
+    odd = [(await made(world, pace=Pace(turn_s=61 + number))).ticket_id for number in range(3)]
+    usual = [(await made(world, pace=pace)).ticket_id for pace in PACES.values()]
+    found = await waiting(world)
+    assert [each for each in found if each in (*odd, *usual)] == [*usual, *odd]
+    assert not set(odd) & {each.ticket_id for each in await world.tickets.waiting(len(found) - 3)}
 
 
 async def test_tickets_are_seated_all_or_none_and_then_told(world: World) -> None:
