@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.api.post import Post
 from tests.api.world import Clock, Player, World, new_world, players
 
 
@@ -22,6 +23,11 @@ def clock(world: World) -> Clock:
     """Is the database's clock from now on."""
     world.log.now = clock = Clock()
     return clock
+
+
+@pytest.fixture
+def post(world: World) -> Post:
+    return Post(world)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The way of messages to webhooks, on the twins in memory, and somebody's server that receives them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -111,3 +111,8 @@ async def deliveries(player: Player, path: str) -> list[Json]:
         if page["next_cursor"] is None:
             return found[::-1]
         query = f"?limit=100&cursor={page['next_cursor']}"
+
+
+def told(messages: Iterable[Json]) -> list[Json]:
+    """Gives the events among messages."""
+    return [message["data"] for message in messages if message["type"].startswith("game.")]

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -13,9 +12,8 @@ import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from services.announcing import Announcer
-from services.delivering import FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
-from services.webhooks import Fault, shown_secret, signature
-from tests.api.post import Post, Received, deliveries, webhook
+from services.webhooks import shown_secret, signature
+from tests.api.post import Post, Received, deliveries, told, webhook
 from tests.api.test_leaks import play, table
 from tests.api.world import Json, Player, World, dealt_game, in_turn, players
 from tests.appends import append
@@ -24,20 +22,10 @@ from tests.engines import eventually
 _A_SECOND = timedelta(seconds=1)
 
 
-@pytest.fixture
-def post(world: World) -> Post:
-    return Post(world)
-
-
 async def events(player: Player, game_id: str) -> list[Json]:
     page = await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")
     items: list[Json] = page["items"]
     return items
-
-
-def told(messages: Iterable[Json]) -> list[Json]:
-    """Gives the events among messages."""
-    return [message["data"] for message in messages if message["type"].startswith("game.")]
 
 
 async def test_every_event_arrives_once_in_order_as_its_seat_sees_it(
@@ -229,83 +217,6 @@ async def test_no_hidden_card_no_secret_and_no_token_is_found_anywhere(
         assert hidden not in whole
     listed = str(await deliveries(anna, path)) + caplog.text
     assert not any(f"'{card}'" in listed for seat in game.seats for card in seat.hand)
-
-
-async def test_a_failed_delivery_is_repeated_for_a_day_in_ever_longer_steps(anna: Player, post: Post) -> None:
-    path, _ = await webhook(anna)
-    await anna.sent("POST", f"{path}/test")
-    post.server.answers = [503] * 20
-    await post.carry()
-    for attempt, retry_s in enumerate(RETRIES_S, start=1):
-        assert len(post.server.received) == attempt
-        await post.carry(seconds=retry_s - 1)
-        assert len(post.server.received) == attempt
-        await post.carry(seconds=2 + retry_s * JITTER)
-    await post.carry(days=1)
-    assert len(post.server.received) == len(RETRIES_S) + 1
-    assert len({each.headers["webhook-id"] for each in post.server.received}) == 1
-    assert len({each.headers["webhook-timestamp"] for each in post.server.received}) == len(RETRIES_S) + 1
-    assert len({each.body for each in post.server.received}) == 1
-    [delivery] = await deliveries(anna, path)
-    assert (delivery["state"], delivery["response_status"], delivery["fault"]) == ("failed", 503, "refused")
-
-
-@pytest.mark.parametrize("answer", [199, 301, 404, 429, 500, "timeout", "tls", "address_refused"])
-async def test_whatever_is_not_2xx_is_a_failure_that_is_told(anna: Player, post: Post, answer: int | Fault) -> None:
-    path, _ = await webhook(anna)
-    await anna.sent("POST", f"{path}/test")
-    post.server.answers = [answer]
-    await post.carry()
-    [delivery] = await deliveries(anna, path)
-    assert (delivery["state"], delivery["attempts"]) == ("waiting", 1)
-    if isinstance(answer, int):
-        assert (delivery["response_status"], delivery["fault"]) == (answer, "refused")
-    else:
-        assert (delivery["response_status"], delivery["fault"]) == (None, answer)
-    assert (await anna.sent("GET", path))["failing_since"] is not None
-    await post.carry(minutes=1)
-    assert (await anna.sent("GET", path))["failing_since"] is None
-
-
-async def test_the_answer_410_switches_off(anna: Player, post: Post) -> None:
-    path, _ = await webhook(anna)
-    await anna.sent("POST", f"{path}/test")
-    post.server.answers = [410]
-    await post.carry()
-    found = await anna.sent("GET", path)
-    assert (found["is_active"], found["disabled_by"]) == (False, "gone")
-    await post.carry(days=2)
-    assert len(post.server.received) == 1
-
-
-async def test_a_webhook_that_fails_for_days_is_switched_off_and_says_so(anna: Player, post: Post) -> None:
-    path, _ = await webhook(anna)
-    post.server.answers = [500] * 100
-    await anna.sent("POST", f"{path}/test")
-    await post.carry()
-    assert (await anna.sent("GET", path))["is_active"]
-    await post.carry(seconds=FAILING_S)
-    found = await anna.sent("GET", path)
-    assert (found["is_active"], found["disabled_by"]) == (False, "failing")
-    on = await anna.sent("PATCH", path, {"is_active": True})
-    assert (on["is_active"], on["failing_since"]) == (True, None)
-
-
-async def test_the_game_waits_for_an_event_that_fails_but_not_for_ever(
-    world: World, post: Post, anna: Player, boris: Player
-) -> None:
-    await webhook(anna)
-    await dealt_game(world, anna, boris)
-    post.server.answers = [500] * OVERTAKEN_AFTER
-    for _ in range(OVERTAKEN_AFTER):
-        await post.carry(minutes=6)
-    versions = [event["version"] for event in told(post.server.taken())]
-    assert versions[:OVERTAKEN_AFTER] == [1] * OVERTAKEN_AFTER
-    await post.carry(minutes=6)
-    rest = [event["version"] for event in told(post.server.taken())]
-    assert rest == list(range(2, len(rest) + 2))
-    await post.carry(minutes=31)
-    assert [event["version"] for event in told(post.server.taken())] == [1]
 
 
 async def test_whoever_takes_over_announces_nothing_twice(

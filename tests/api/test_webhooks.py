@@ -15,11 +15,6 @@ from tests.api.world import Player, World, players
 _A_DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def post(world: World) -> Post:
-    return Post(world)
-
-
 async def test_a_webhook_is_made_its_secret_shown_once_and_it_is_removed(anna: Player) -> None:
     wish = {"url": URL, "types": ["decision.opened", "game.round_scored"], "description": " my bot "}
     made = await anna.call("POST", "/v1/me/webhooks", wish)

@@ -30,7 +30,7 @@ from services.lobby import GameFilter
 from services.ports import Append, NewEvent
 from services.projections import Projector
 from tests.engines import new_database, settings_of
-from tests.infra.test_projector import PEOPLE, whole_game
+from tests.infra.projecting import PEOPLE, whole_game
 
 MONTH = "2026-03"
 ALL = "SELECT tableoid::regclass::text, * FROM event ORDER BY game_id, version"

@@ -11,8 +11,8 @@ from infra.settings import Settings
 from infra.sql import statements
 from infra.wiring import Services
 from services.ids import new_uuid, public_id
+from tests.infra.projecting import PEOPLE
 from tests.infra.test_archive import MONTH, everybody_is_told, game_of, owner, services, settings, write
-from tests.infra.test_projector import PEOPLE
 
 __all__ = ["owner", "services", "settings"]
 
