@@ -44,7 +44,7 @@ from services.webhooks import Webhooks
 class Services(Struct, frozen=True, kw_only=True):
     """What a process of the roof works with.
 
-    processes: tells whether a worker, a relay and a clock are alive; relay_lag: how far the relay is behind. settle:
+    processes: tells which of the other processes are alive; relay_lag: how far the relay is behind. settle:
     returns when no append or poke is under way; a loop that is about to stand still calls it. lane_depth: how many
     appends wait; traces: what is told of commands on their way, where that is wanted.
     """

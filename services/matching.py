@@ -38,8 +38,8 @@ async def match(tickets: Tickets, tables: Tables, secrets: Secrets, accounts: Ac
     waiting = await tickets.waiting(WAITING_AT_MOST)
     living = await accounts.living([each.wanted.token_id for each in waiting]) if waiting else set()
     still = [each for each in waiting if _waits_still(each, living)]
-    if over := [each.ticket_id for each in waiting if each not in still]:
-        await tickets.expire(over)
+    if over := {each.ticket_id for each in waiting} - {each.ticket_id for each in still}:
+        await tickets.expire(sorted(over))
     for company, seats in companies(still):
         game_id = public_id("gam", new_uuid())
         if await tickets.seat(game_id, [each.ticket_id for each in company], seats):
