@@ -103,7 +103,7 @@ async def story(
 
 def _seen(house: House, game: Hot, caller: Principal) -> tuple[Hot, int | None]:
     """Gives what the caller may see of a game by now, and their seat. Errors: GameNotFound, NotSeated."""
-    refuse_stranger(game, caller)
+    refuse_stranger(house.tables, game, caller)
     return as_seen(house.tables, game, caller)
 
 

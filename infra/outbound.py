@@ -129,12 +129,15 @@ def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
 
 async def _status(reader: asyncio.StreamReader) -> int:
     """Reads as far as the status of the answer. Errors: ValueError for what is no HTTP."""
+    left = _ANSWER_BYTES
     for _ in range(_INTERIM):
         found = _STATUS.match(await reader.readuntil(b"\n"))
         if found is None:
             break
         if not found[1].startswith(b"1"):
             return int(found[1])
-        while await reader.readuntil(b"\n") not in (b"\r\n", b"\n"):
-            pass
+        while (line := await reader.readuntil(b"\n")) not in (b"\r\n", b"\n"):
+            left -= len(line)
+            if left < 0:
+                raise ValueError("a head without end")
     raise ValueError("no HTTP")

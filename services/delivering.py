@@ -224,7 +224,7 @@ class Delivering:
         owner = Principal(claimed.player_id, "", ())
         try:
             game = await self._tables.fresh(claimed.game_id)
-            refuse_stranger(game, owner)
+            refuse_stranger(self._tables, game, owner)
             hot, seat = as_seen(self._tables, game, owner)
         except (GameNotFound, NotSeated):
             return Dropped()

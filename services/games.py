@@ -268,13 +268,13 @@ def own_seat(game: Game, principal: Principal) -> int:
 async def known_game(tables: Tables, principal: Principal, game_id: str) -> Hot:
     """Gives a game that the player may know of; raises GameNotFound."""
     hot = await tables.fresh(game_id)
-    refuse_stranger(hot, principal)
+    refuse_stranger(tables, hot, principal)
     return hot
 
 
-def refuse_stranger(hot: Hot, principal: Principal) -> None:
-    """Raises GameNotFound for a game that the player may not know of, nor has played."""
-    if not may_know(hot.game, principal) and not has_played(hot, principal):
+def refuse_stranger(tables: Tables, hot: Hot, principal: Principal) -> None:
+    """Raises GameNotFound for a game that the player may not know of, nor has played, as far as they may see it."""
+    if not may_know(hot.game, principal) and not has_played(as_listed(tables, hot, principal), principal):
         raise GameNotFound
 
 

@@ -107,6 +107,26 @@ async def test_delayed_spectators_see_the_open_hands_when_the_end_has_come_to_th
     assert (await dora.view(game_id))["status"] == "finished"
 
 
+async def test_who_has_left_a_private_table_that_is_seen_late_hears_of_its_end_late_too(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    late = {"spectators": "delayed", "spectator_delay_s": 30, "visibility": "private"}
+    seats = [{"controller": "you"}, {"controller": "open"}]
+    game_id = (await anna.open_game(seats=seats, overrides=ONE_ROUND, **late))["game_id"]
+    code = (await anna.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"]
+    await boris.sent("POST", f"/v1/invites/{code}/accept")
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    await world.tend(game_id)
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
+    for player, seat in ((anna, 0), (clara, 1)):
+        await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}/bot", {"level": "easy"})
+    await world.tend(game_id)
+    assert (await world.house.tables.fresh(game_id)).game.status == "finished"
+    assert set((await codes(boris, game_id)).values()) == {"game_not_found"}
+    clock.at += timedelta(seconds=31)
+    assert await codes(boris, game_id) == ALL
+
+
 async def test_a_cancelled_game_is_over_too(world: World, anna: Player, boris: Player, clara: Player) -> None:
     game_id = (await anna.open_game(spectators="none"))["game_id"]
     await anna.sent("POST", f"/v1/games/{game_id}/cancel")

@@ -196,6 +196,14 @@ async def _endless_hints(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0)
 
 
+async def _endless_hint(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 103 Early Hints\r\n")
+    while True:
+        writer.write(b"Link: a\r\n" * 100)
+        await writer.drain()
+        await asyncio.sleep(0)
+
+
 async def _after_hints(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 202 Fine\r\n\r\n")
 
@@ -215,6 +223,7 @@ async def _is_no_http(writer: asyncio.StreamWriter) -> None:
         (_drop_by_drop, "timeout"),
         (_endless_header, "bad_answer"),
         (_endless_hints, "bad_answer"),
+        (_endless_hint, "bad_answer"),
         (_endless_body, 204),
         (_after_hints, 202),
         (_hangs_up, "bad_answer"),
