@@ -132,18 +132,20 @@ def projector(*, rebuild: bool) -> None:
 @main.command()
 @click.argument("month")
 @click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="Where its files go.")
-def archive(month: str, folder: Path) -> None:
+@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
+def archive(month: str, folder: Path, data: Path | None) -> None:
     """Takes a month whose games are all over out of the log, into compressed files.
 
     MONTH is written 2026-08. Its games are not listed any more; results stay. Exit 1 where it cannot be done.
     """
     import asyncio
 
+    from infra.embedded.reaching import settings_of
     from infra.postgres.archive import ArchiveRefused, archive
     from infra.settings import read_database_url
 
-    with errors_as_lines():
-        url = read_database_url(of="operator")
+    with errors_as_lines(way_out="set it, or give --data"):
+        url = settings_of(data).database_url if data else read_database_url(of="operator")
     try:
         click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
     except ArchiveRefused as refused:
@@ -152,18 +154,20 @@ def archive(month: str, folder: Path) -> None:
 
 @main.command()
 @click.argument("archive", type=click.Path(path_type=Path))
-def restore(archive: Path) -> None:
+@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
+def restore(archive: Path, data: Path | None) -> None:
     """Puts an archived month back into the log, every row as it was.
 
     ARCHIVE is its file events-….json; the rows lie beside it. Exit 1 where it cannot be done.
     """
     import asyncio
 
+    from infra.embedded.reaching import settings_of
     from infra.postgres.archive import ArchiveRefused, restore
     from infra.settings import read_database_url
 
-    with errors_as_lines():
-        url = read_database_url(of="operator")
+    with errors_as_lines(way_out="set it, or give --data"):
+        url = settings_of(data).database_url if data else read_database_url(of="operator")
     try:
         manifest = asyncio.run(restore(url, archive))
     except ArchiveRefused as refused:

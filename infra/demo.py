@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from infra.embedded import CannotRun
 from services.chronicle import face
 
 Json = dict[str, Any]
@@ -18,10 +19,14 @@ _RED = "DH"
 _PARTS = {"set": "set of", "run": "run of", "run_any_suit": "run in any suit of", "colour": "one colour of"}
 
 
+class GameRefused(CannotRun):
+    """The server does not open such a game."""
+
+
 def run(base_url: str, ruleset: str, players: int) -> None:
     """Opens a game with a bot on every seat and shows it until it is over.
 
-    Errors: httpx.HTTPStatusError where the server refuses the game; its answer says why.
+    Errors: GameRefused.
     """
     with httpx.Client(base_url=base_url, timeout=30) as client:
         guest = _sent(client.post("/v1/players", json={"name": "Audience"}))
@@ -37,9 +42,9 @@ def run(base_url: str, ruleset: str, players: int) -> None:
 
 
 def _sent(response: httpx.Response) -> Json:
-    if response.is_error:
-        response.raise_for_status()
     body: Json = response.json()
+    if response.is_error:
+        raise GameRefused(f"{body['title']}: {body['detail']}")
     return body
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from infra.demo import GameRefused, run
 from infra.embedded.engines import SHORT_FOLDER
 from infra.embedded.kept import watch
 from infra.embedded.ports import free_port
@@ -59,6 +60,11 @@ def test_a_killed_process_is_started_again_and_the_server_gets_ready(stack: Stac
 
     watch(stack.processes.values(), say=said.append, until=is_back)
     assert f"{name} ended (signal 9), starting it again" in said
+
+
+def test_a_demo_of_rules_that_there_are_not_is_refused_in_one_line(stack: Stack) -> None:
+    with pytest.raises(GameRefused, match=r"^Invalid request: Known are .*davis"):
+        run(stack.base_url, "whist", 4)
 
 
 @pytest.fixture(scope="module")
