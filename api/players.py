@@ -22,8 +22,8 @@ from api.player_shapes import (
 )
 from api.problems import Failed
 from api.requests import invalid
+from services.identity import TokenOver, known_scopes, mint_token
 from services.identity import create_guest as add_guest
-from services.identity import known_scopes, mint_token
 from services.lobby import RESULTS_SHOWN, Rated
 from services.ports import Token
 from services.rendering import timestamp, timestamp_if_any
@@ -70,7 +70,10 @@ async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> An
     label = call.body.label.strip()
     if label:
         refuse_unshowable(label, "/label")
-    token, secret = await mint_token(house.accounts, call.caller, call.body.scopes, label, call.body.valid_s)
+    try:
+        token, secret = await mint_token(house.accounts, call.caller, call.body.scopes, label, call.body.valid_s)
+    except TokenOver:
+        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"}) from None
     location = f"/v1/me/tokens/{token.token_id}"
     return Answer(TokenCreated(**_told(token), token=secret), {"location": location})
 

@@ -39,6 +39,10 @@ class TooManyTokens(Exception):
     """So many tokens of this player live that there is no room for another one."""
 
 
+class TokenOver(Exception):
+    """The token that asks was ended a moment ago."""
+
+
 async def create_guest(accounts: Accounts, name: str, scopes: Sequence[Scope] = GUEST_SCOPES) -> Guest:
     """Adds a player under a name that need not be unique."""
     token = _new_token()
@@ -57,15 +61,16 @@ async def mint_token(
 ) -> tuple[Token, str]:
     """Makes another token of the player, and gives what is kept of it and the token itself.
 
-    It can do no more and lives no longer than the token that asks for it. Errors: ScopeNotOwned, TooManyTokens.
+    It can do no more and lives no longer than the token that asks for it. Errors: ScopeNotOwned, TooManyTokens,
+    TokenOver.
     """
     if not all(is_allowed(principal, scope) for scope in scopes):
         raise ScopeNotOwned
     token, token_id = _new_token(), public_id("tok", new_uuid())
-    new = NewToken(token_id, label, tuple(sorted(set(scopes))), valid_s, principal.expires_at)
+    new = NewToken(token_id, label, tuple(sorted(set(scopes))), valid_s, principal.expires_at, principal.token_id)
     kept = await accounts.add_token(principal.player_id, token_hash(token), new, TOKENS_AT_MOST)
     if kept is None:
-        raise TooManyTokens
+        raise TooManyTokens if await accounts.living([principal.token_id]) else TokenOver
     return kept, token
 
 

@@ -161,6 +161,8 @@ class MemoryAccounts:
     async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
         if player_id not in self.players or len(await self.tokens(player_id)) >= at_most:
             return None
+        if new.asked_by is not None and not await self.living([new.asked_by]):
+            return None
         self.kept = {
             token: kept for token, kept in self.kept.items() if kept.player_id != player_id or self._lives(kept)
         }

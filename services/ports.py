@@ -158,13 +158,17 @@ class Token(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True):
-    """A token to be kept. valid_s: seconds until it expires; it never lives longer than `expires_at`."""
+    """A token to be kept. valid_s: seconds until it expires; it never lives longer than `expires_at`.
+
+    asked_by: the token that asks for it, and has to live still.
+    """
 
     token_id: str
     label: str
     scopes: tuple[str, ...]
     valid_s: int | None = None
     expires_at: datetime | None = None
+    asked_by: str | None = None
 
 
 class Accounts(Protocol):

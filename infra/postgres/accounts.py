@@ -41,7 +41,8 @@ class PostgresAccounts:
 
     async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
         token_id, scopes = uuid_of("tok", new.token_id), list(new.scopes)
-        what = (token_hash, token_id, new.label, scopes, new.valid_s, new.expires_at, at_most)
+        asked_by = None if new.asked_by is None else uuid_of("tok", new.asked_by)
+        what = (token_hash, token_id, new.label, scopes, new.valid_s, new.expires_at, at_most, asked_by)
         rows = await self._database.run(_SQL["add_token"], uuid_of("ply", player_id), *what)
         return _token(rows[0]) if rows else None
 

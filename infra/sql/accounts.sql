@@ -32,7 +32,10 @@ WITH dead AS (
 INSERT INTO token (sha256, player_id, token_id, label, scopes, expires_at)
 SELECT $2, player_id, $3, $4, $5, least(statement_timestamp() + $6::integer * interval '1 second', $7)
 FROM owner
-WHERE living_tokens_of(player_id) < $8
+WHERE living_tokens_of(player_id) < $8 AND ($9::uuid IS NULL OR EXISTS (
+    SELECT FROM token AS asking
+    WHERE token_id = $9 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
+))
 RETURNING token_id, label, scopes, created_at, expires_at;
 
 -- name: tokens
