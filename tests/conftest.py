@@ -1,5 +1,7 @@
 """Options for all tests, and the soak: long tests that run only when they are asked for."""
 
+from pathlib import Path
+
 import pytest
 
 KEPT_APART = ("soak", "node", "web")  # each a marker and an option
@@ -14,6 +16,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--deploy", metavar="FOLDER", help="run only the deployment's tests, for make test-deploy")
     parser.addoption("--soak", type=int, default=0, metavar="GAMES", help="run the soak with so many games a table")
     parser.addoption("--soak-minutes", type=float, default=480, metavar="MINUTES", help="bound of the whole soak")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves the browser's tests unread where its library may not be installed."""
+    return True if collection_path.name == "web" and not config.getoption("--web") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
