@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.stack_watching import crash, descendants
-from tests.test_up import up
+from tests.stack_watching import crash, descendants, eventually
+from tests.test_up import is_ready, up
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class Server:
     base_url: str
     pid: int
     data: Path
+
+    def wait(self) -> None:
+        """Waits until the API answers again, where a test has killed it."""
+        eventually(lambda: is_ready(self.base_url), within_s=60, what="the server is ready")
 
     def kill(self, command: str) -> None:
         """Ends the process with this in its command line, and all below it, with SIGKILL."""
@@ -49,6 +53,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def anna(server: Server) -> Iterator[Client]:
+    server.wait()
     client = Client(server.base_url, "Anna")
     yield client
     client.close()
@@ -56,6 +61,7 @@ def anna(server: Server) -> Iterator[Client]:
 
 @pytest.fixture
 def boris(server: Server) -> Iterator[Client]:
+    server.wait()
     client = Client(server.base_url, "Boris")
     yield client
     client.close()

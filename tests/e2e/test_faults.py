@@ -76,4 +76,5 @@ def test_a_game_ends_whatever_happens_in_the_middle(
         if data.get("version") in faults_at:
             faults_at.remove(data["version"])
             fault(server)
+    server.wait()
     assert_finished(anna, game_id, seat=None)

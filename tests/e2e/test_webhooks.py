@@ -79,6 +79,8 @@ def test_a_bot_plays_by_what_it_is_told_until_it_leaves(anna: Client, inbox: Inb
     while not told or told[-1].get("data", {}).get("reason") != "abandoned":
         message = inbox.next(secret)
         if message["type"] == "decision.opened":
+            if answered == ANSWERS:
+                continue  # it was asked before she left
             assert message["data"]["game_id"] == game_id
             [decision, *_] = message["data"]["decisions"]
             moved = anna.move(game_id, decision, choose(decision), idempotency_key=decision["decision_id"])
