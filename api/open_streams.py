@@ -65,8 +65,10 @@ class Streams:
             self._dismissed.pop(news, None)
             if isinstance(caller, TicketHolder) and self._by_ticket.get(caller.ticket, (None, None))[1] is news:
                 del self._by_ticket[caller.ticket]
-            self._held.subtract(holders)
-            self._held = +self._held
+            for holder in holders:
+                self._held[holder] -= 1
+                if not self._held[holder]:
+                    del self._held[holder]
 
     def told(self, recorded: Recorded, seat: int | None, names: Names) -> bytes:
         """Writes an event for a seat, once for all streams that are shown the same; present names are not kept."""

@@ -95,7 +95,8 @@ class AtTables:
             yield audience
         finally:
             self._open[sign] -= 1
-            self._open = +self._open
+            if not self._open[sign]:
+                del self._open[sign]
             self.sign(*sign)
             for watched in list(audience.told):
                 self.leave(audience, watched)
