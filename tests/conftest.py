@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-KEPT_APART = ("soak", "node", "web")  # each a marker and an option
+KEPT_APART = ("soak", "node", "web", "deploy")  # each a marker and an option
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
