@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from api.operations import Operation
+from api.operation import Operation
 from api.replies import request_id
 
 _LATER_S = 0.001  # an answer that ends so much after it began is told both times

@@ -14,7 +14,8 @@ from api import asyncapi
 from api.calls import Text
 from api.components import event_refs, new_components
 from api.messages import EXTRAS, is_stream
-from api.operations import OPERATIONS, TAGS, Operation, Types
+from api.operation import TAGS, Operation, Types
+from api.operations import OPERATIONS
 from api.problems import KINDS, Problem
 from api.schemas import Components, Schema, described
 from api.webhook_shapes import MESSAGE_HEADERS, MESSAGES

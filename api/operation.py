@@ -1,4 +1,4 @@
-"""What an operation of the API is: a row of the table in operations.py.
+"""What an operation of the API is: a row of the table in operations/.
 
 What a handler's types say is not said again: the class of its call tells whether a token and an Idempotency-Key are
 needed and which query and body are read, its answer tells what is shown, its docstring describes it.
@@ -30,6 +30,11 @@ TAGS: dict[Tag, str] = {
     "Reference": "What this server knows: rulesets, bots, problems, bounds, this document.",
     "Health": "For those who run the server.",
 }
+
+GAME = "/v1/games/{game_id}"
+REPEATED = ("ETag", "Idempotency-Replayed")
+WATCHED = ("game_not_found", "not_seated")
+WRITING = ("busy", "overloaded")
 
 
 class Deprecated(Struct, frozen=True, kw_only=True):

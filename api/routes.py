@@ -16,7 +16,8 @@ from msgspec.json import Decoder
 from api.calls import Call, KeyedCall, OpenCall
 from api.house import House
 from api.limits import neighbourhood, refuse_beyond
-from api.operations import OPERATIONS, Operation, Types
+from api.operation import Operation, Types
+from api.operations import OPERATIONS
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import Disconnected, Headers, bearer_token, decode_body, decode_query, keyed_request, read_body

@@ -12,7 +12,8 @@ import httpx
 from jsonschema_rs import Draft202012Validator
 
 from api.openapi import document
-from api.operations import OPERATIONS, Operation
+from api.operation import Operation
+from api.operations import OPERATIONS
 from tests.examples import keep_example
 
 Json = dict[str, Any]

@@ -12,7 +12,8 @@ from msgspec.structs import fields
 from api import asyncapi
 from api.messages import is_stream
 from api.openapi import document, document_text
-from api.operations import OPERATIONS, TAGS, Operation
+from api.operation import TAGS, Operation
+from api.operations import OPERATIONS
 from api.problems import EXCEPTIONS, KINDS, REFUSALS
 from api.reasons import REASONS
 from api.webhook_shapes import MESSAGES

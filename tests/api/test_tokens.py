@@ -10,7 +10,8 @@ import pytest
 
 from api.cors import allowing
 from api.messages import is_stream
-from api.operations import OPERATIONS, Operation
+from api.operation import Operation
+from api.operations import OPERATIONS
 from api.wording import EXAMPLES
 from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST, Scope, token_hash
 from services.ids import new_uuid, public_id

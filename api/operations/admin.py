@@ -1,10 +1,8 @@
 """The operators' part of the table of operations."""
 
 from api import admin
-from api.operation import Operation
+from api.operation import REPEATED, WRITING, Operation
 
-_WRITING = ("busy", "overloaded")
-_REPEATED = ("ETag", "Idempotency-Replayed")
 _GAME = "/v1/admin/games/{game_id}"
 _PLAYER = "/v1/admin/players/{player_id}"
 
@@ -19,20 +17,20 @@ ADMIN: tuple[Operation, ...] = (
     ),
     Operation(
         id="adminReadLog", tag="Admin", method="GET", path=f"{_GAME}/events", handler=admin.read_log,
-        scope="operate", policy="moves", problems=("game_not_found", *_WRITING),
+        scope="operate", policy="moves", problems=("game_not_found", *WRITING),
     ),
     Operation(
         id="adminEndGame", tag="Admin", method="POST", path=f"{_GAME}/end", handler=admin.end_game,
-        scope="operate", headers=_REPEATED, problems=("game_not_found", "game_finished", *_WRITING),
+        scope="operate", headers=REPEATED, problems=("game_not_found", "game_finished", *WRITING),
     ),
     Operation(
         id="adminUnstickGame", tag="Admin", method="POST", path=f"{_GAME}/unstick", handler=admin.unstick_game,
-        scope="operate", headers=_REPEATED, problems=("game_not_found", "game_finished", *_WRITING),
+        scope="operate", headers=REPEATED, problems=("game_not_found", "game_finished", *WRITING),
     ),
     Operation(
         id="adminSeatBot", tag="Admin", method="PUT", path=f"{_GAME}/seats/{{seat}}/bot",
         handler=admin.seat_bot, scope="operate", headers=("ETag",),
-        problems=("game_not_found", "seat_not_found", "game_not_started", "game_finished", "seat_not_held", *_WRITING),
+        problems=("game_not_found", "seat_not_found", "game_not_started", "game_finished", "seat_not_held", *WRITING),
     ),
     Operation(
         id="adminListPlayers", tag="Admin", method="GET", path="/v1/admin/players", handler=admin.list_players,
