@@ -38,6 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     metrics_port: Annotated[int, Meta(ge=0, le=65_535)] = 0  # of this process's /metrics and /health; 0: none
     traces_url: Annotated[str, Meta(pattern=r"^(https?://.*)?$")] = ""  # where traces go, OTLP over HTTP; empty: none
     traces_ratio: Annotated[float, Meta(ge=0, le=1)] = 0.1  # share of commands that are traced
+    disk_folder: str = ""  # whose disk the clock tells of, where Postgres lies on its machine; `shanghai up` sets it
     log_format: Literal["auto", "json", "text"] = "auto"  # of log lines; auto: text on a terminal, otherwise JSON
     log_level: Literal["debug", "info", "warning", "error"] = "info"  # the least that is logged
     bus_shards: UpTo64 = 1  # streams of the bus; changed only while every process is stopped

@@ -1,6 +1,7 @@
 """The whole server from one command: `shanghai up`, each process for itself, on a free port."""
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from infra.embedded.engines import SHORT_FOLDER
 from infra.embedded.kept import watch
 from infra.embedded.ports import free_port
 from infra.embedded.stack import Stack, running_stack
+from infra.watching.shared import PREFIX
+from tests.exported import number
 from tests.stack_watching import Command, command, crash, descendants, eventually, is_running
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
@@ -62,6 +65,21 @@ def test_a_killed_process_is_started_again_and_the_server_gets_ready(stack: Stac
     assert f"{name} ended (signal 9), starting it again" in said
 
 
+def test_a_killed_workers_numbers_are_removed_by_the_next_and_the_clock_tells_the_room_on_the_disk(
+    stack: Stack,
+) -> None:
+    """One server for both, since a server is what costs."""
+    killed = stack.processes["worker"].running
+    folder = folder_of_numbers(killed.pid)
+    assert folder.exists()
+    crash(killed.pid)
+    watch(stack.processes.values(), say=lambda _: None, until=lambda: not folder.exists())
+    assert folder_of_numbers(stack.processes["worker"].running.pid) != folder
+    told = (httpx.get(f"http://{address}/metrics").text for address in addresses(stack.data, "clock"))
+    free = [number("shanghai_disk_free_bytes", text) for text in told]
+    assert free == [pytest.approx(shutil.disk_usage(stack.data).free, rel=0.5)]
+
+
 def test_a_demo_of_rules_that_there_are_not_is_refused_in_one_line(stack: Stack) -> None:
     with pytest.raises(GameRefused, match=r"^Invalid request: Known are .*davis"):
         run(stack.base_url, "whist", 4)
@@ -85,6 +103,25 @@ def up(data: Path) -> Iterator[tuple[Command, str]]:
                 left = (data / "run").readlink()
                 assert str(left).startswith(SHORT_FOLDER)
                 shutil.rmtree(left, ignore_errors=True)
+
+
+def folder_of_numbers(pid: int) -> Path:
+    """Finds where a worker keeps its numbers: it has those files in its memory."""
+    found: set[Path] = set()
+
+    def is_found() -> bool:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        found.update(Path(path).parent for path in re.findall(rf"/\S+/{PREFIX}\S+", maps))
+        return bool(found)
+
+    eventually(is_found, within_s=20, what="a worker's numbers")
+    [folder] = found
+    return folder
+
+
+def addresses(data: Path, process: str) -> list[str]:
+    targets = json.loads((data / "metrics.json").read_text())
+    return [address for each in targets if each["labels"]["process"] == process for address in each["targets"]]
 
 
 def who_is(token: str, url: str) -> object:

@@ -4,19 +4,16 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from celery.exceptions import SecurityWarning
 
 from infra.settings import Settings, settings_or_exit, share_numbers
 from infra.watching.logs import configure_logs
+from infra.watching.shared import shared_folder
 from workers.at_hand import facts
-
-_SHARED = Path("/dev/shm")  # noqa: S108 - in memory, and there where all else may only be read
 
 
 def main(served: Sequence[str]) -> int:
@@ -28,9 +25,7 @@ def main(served: Sequence[str]) -> int:
     warnings.simplefilter("ignore", SecurityWarning)  # of root: messages are JSON, and `up` runs as anybody
     with ExitStack() as exits:
         if settings.metrics_port:
-            place = _SHARED if _SHARED.is_dir() else None
-            folder = exits.enter_context(tempfile.TemporaryDirectory(prefix="shanghai-worker-", dir=place))
-            share_numbers(Path(folder))
+            share_numbers(exits.enter_context(shared_folder()))
         return _work(settings, served)
 
 

@@ -97,6 +97,7 @@ def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     for name, number in GENEROUS.items():
         variables.setdefault(f"SHANGHAI_{name.upper()}", str(number))
     variables.setdefault("SHANGHAI_METRICS_HOST", "127.0.0.1")
+    variables.setdefault("SHANGHAI_DISK_FOLDER", str(data))
     variables.setdefault("SHANGHAI_LOG_FORMAT", "text")  # people read the files in logs/
     if "SHANGHAI_SECRET_KEY_FILE" not in variables:
         variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))

@@ -13,6 +13,7 @@ from infra.postgres.rows import WORK_KINDS
 from infra.presence import Presence
 from infra.settings import Settings
 from infra.sql import statements
+from infra.watching.disk import disk_readings
 from infra.watching.numbers import Reading, reading
 from services.ports import Unavailable
 
@@ -116,7 +117,7 @@ async def cluster_numbers(settings: Settings, jobs: ClosableJobs) -> AsyncIterat
 
     watching = asyncio.create_task(watch())
     try:
-        with reading(*cluster.readings):
+        with reading(*cluster.readings, *disk_readings(settings.disk_folder)):
             yield
     finally:
         watching.cancel()

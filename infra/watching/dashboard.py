@@ -67,6 +67,8 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel("Events", "ops", _rate("shanghai_events_total")),
         Panel("Faults of the database", "ops", _rate("shanghai_database_faults_total", "cause")),
         Panel("Size of the database", "bytes", {"size": "max(shanghai_database_bytes)"}),
+        Panel("Room left on its disk", "bytes", {"free": "min(shanghai_disk_free_bytes)"}),
+        Panel("Room left on its disk, share", "percentunit", {"free": "min(shanghai_disk_free_ratio)"}),
         Panel("Events astray in event_default", "short", {"astray": "max(shanghai_events_astray)"}),
         Panel("Age of the barrier", "s", {"oldest writer": "max(shanghai_barrier_age_seconds)"}),
     ),

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.numbers import readings_of
 from infra.watching import dashboard, numbers
 from infra.watching.cluster import Cluster
+from infra.watching.disk import disk_readings
 from infra.watching.numbers import COUNTED, READ, reading
 from infra.watching.pool import pool_readings
 from infra.watching.vital import Vital
@@ -48,6 +49,7 @@ def exported() -> Iterator[set[str]]:
 
     with ExitStack() as exits:
         exits.enter_context(reading(*Cluster(no_rows, nothing, nobody).readings))
+        exits.enter_context(reading(*disk_readings("/")))
         exits.enter_context(reading(*pool_readings(os.getpid())))
         exits.enter_context(reading(*readings_of(new_world().house, lambda: 0)))
         families = [family for registry in (COUNTED, READ) for family in registry.collect()]
