@@ -90,8 +90,9 @@ class DeliveryBody(Struct, frozen=True):
     """A message to a webhook; its id is sent as `webhook-id`. What was sent is not kept.
 
     state: `dropped` was not sent, as its owner may not see it any more, or has answered all that it asks. attempts: how
-    often it was sent; response_status: of the last answer; fault: why the last attempt failed. next_attempt_at: while
-    it is waiting; earlier ones of its game, or the webhook after failures, may hold it up longer.
+    often it was sent; response_status: of the last answer; fault: why the last attempt failed, `no_public_address`
+    whatever is wrong with the name. next_attempt_at: while it is waiting; earlier ones of its game, or the webhook
+    after failures, may hold it up longer.
     """
 
     delivery_id: str

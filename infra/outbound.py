@@ -3,29 +3,34 @@
 The name is looked up once, every address of it has to be global, and the connection goes to one of these very
 addresses: a name that means another one a moment later has no effect. The certificate is checked against the name. Of
 the answer only the status is read; a redirect is an answer like others.
+
+Which names there are inside is nobody's business either: one that is not there, one that leads inside and one that
+takes too long are one fault, told after the same time.
 """
 
 import asyncio
+import logging
 import re
-import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
+from infra.lookups import Resolver, TooManyLookups
 from services.addresses import is_global
 from services.delivering import NotSent
-from services.webhooks import Target, UrlRefused, read_target
+from services.webhooks import Fault, Target, UrlRefused, read_target
 
-Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives all addresses of a host. Errors: OSError."""
+Resolve: TypeAlias = Callable[[str, str, int], Awaitable[Sequence[str]]]
+"""Gives all addresses of a host that a player has named. Errors: OSError, UnicodeError, TooManyLookups."""
 
 LIMIT_S = 5.0  # for everything together
+LOOKUP_S = 3.0  # of these for the name; one that leads nowhere always takes so long
 _ANSWER_BYTES = 16 * 1024  # read of an answer at most, to come to its status
 _INTERIM = 4  # answers of 1xx before the answer
 _ADDRESSES = 6  # tried one after the other
-_LOOKUPS = 16  # at once; one that a nameserver does not answer occupies its thread for longer than LIMIT_S
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: |\r)")
+
+_log = logging.getLogger(__name__)
 
 
 class GuardedSender:
@@ -41,33 +46,48 @@ class GuardedSender:
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
         limit_s: float = LIMIT_S,
+        lookup_s: float = LOOKUP_S,
     ) -> None:
         self._is_anywhere = is_anywhere
         self._resolve = resolve or Resolver()
         self._tls = tls or ssl.create_default_context()
         self._limit_s = limit_s
+        self._lookup_s = lookup_s
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+    async def post(self, player_id: str, url: str, headers: Mapping[str, str], body: bytes) -> int:
         try:
             async with asyncio.timeout(self._limit_s):
                 target = read_target(url, is_anywhere=self._is_anywhere)
-                return await self._exchange(target, await self._addresses(target), _request(target, headers, body))
+                addresses = await self._addresses(player_id, target)
+                return await self._exchange(target, addresses, _request(target, headers, body))
         except UrlRefused:
             raise NotSent("address_refused") from None
         except TimeoutError:
             raise NotSent("timeout") from None
 
-    async def _addresses(self, target: Target) -> Sequence[str]:
-        """Looks the host up. Errors: NotSent; one bad address among good ones is enough."""
+    async def _addresses(self, player_id: str, target: Target) -> Sequence[str]:
+        """Looks the host up. Errors: NotSent, when the time for it is over; one bad address among good ones is enough.
+
+        The log tells the operator more than the player is told.
+        """
+        end = asyncio.get_running_loop().time() + self._lookup_s
+        fault: Fault = "no_public_address"
         try:
-            addresses = await self._resolve(target.host, target.port)
+            async with asyncio.timeout_at(end):
+                addresses = await self._resolve(player_id, target.host, target.port)
+        except TooManyLookups:
+            fault, why = "internal_error", "too many names are being looked up"
+        except TimeoutError:
+            why = "its nameserver is slow"
         except (OSError, UnicodeError):
-            raise NotSent("name_not_found") from None
-        if not addresses:
-            raise NotSent("name_not_found")
-        if not self._is_anywhere and not all(map(is_global, addresses)):
-            raise NotSent("address_refused")
-        return addresses[:_ADDRESSES]
+            why = "there is no such name"
+        else:
+            if addresses and (self._is_anywhere or all(map(is_global, addresses))):
+                return addresses[:_ADDRESSES]
+            why = f"it leads to {', '.join(addresses) or 'nothing'}"
+        _log.warning("nothing is sent to %s: %s", target.host, why)
+        await asyncio.sleep(end - asyncio.get_running_loop().time())
+        raise NotSent(fault)
 
     async def _exchange(self, target: Target, addresses: Sequence[str], request: bytes) -> int:
         reader, writer = await self._connected(target, addresses)
@@ -96,23 +116,6 @@ class GuardedSender:
             except OSError:
                 continue
         raise NotSent("unreachable")
-
-
-class Resolver:
-    """Looks hosts up as the system does, in threads of its own."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolve")
-
-    async def __call__(self, host: str, port: int) -> Sequence[str]:
-        """Gives all addresses of a host. Errors: OSError."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _look_up, host, port)
-
-
-def _look_up(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:

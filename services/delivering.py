@@ -110,8 +110,8 @@ class NotSent(Exception):
 class Sender(Protocol):
     """The way out."""
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
-        """Sends a message and gives the answer's status, whatever it is; bounded in time. Errors: NotSent."""
+    async def post(self, player_id: str, url: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Sends a player's message and gives the answer's status, whatever it is; bounded in time. Errors: NotSent."""
         ...
 
 
@@ -211,9 +211,10 @@ class Delivering:
             "webhook-signature": signature(claimed.secrets, claimed.delivery_id, sent_at, body),
         }
         try:
-            status = await self._sender.post(claimed.url, headers, body)
+            status = await self._sender.post(claimed.player_id, claimed.url, headers, body)
         except NotSent as failure:
-            return Failed(None, failure.fault, _retry_s(claimed.attempt))
+            is_ours = failure.fault == "internal_error"
+            return Failed(None, failure.fault, _retry_s(claimed.attempt), is_webhooks=not is_ours)
         if 200 <= status < 300:
             return Sent(status)
         return Failed(status, "refused", None if status == GONE else _retry_s(claimed.attempt))

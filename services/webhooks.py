@@ -35,9 +35,9 @@ Disabled: TypeAlias = Literal["owner", "gone", "failing", "behind"]
 """Why a webhook is switched off: by its owner, by the answer 410, by failing for days, by too long a queue."""
 DeliveryState: TypeAlias = Literal["waiting", "delivered", "failed", "dropped"]
 Fault: TypeAlias = Literal[
-    "address_refused", "name_not_found", "unreachable", "tls", "timeout", "bad_answer", "refused", "internal_error"
+    "address_refused", "no_public_address", "unreachable", "tls", "timeout", "bad_answer", "refused", "internal_error"
 ]
-"""Why an attempt failed; `refused`: the answer was not 2xx."""
+"""Why an attempt failed; `refused`: the answer was not 2xx; `no_public_address`: whatever was wrong with the name."""
 
 
 class Webhook(Struct, frozen=True):

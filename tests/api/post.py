@@ -46,7 +46,7 @@ class Server:
         self.received: list[Received] = []
         self.answers: list[int | Fault] = []
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+    async def post(self, player_id: str, url: str, headers: Mapping[str, str], body: bytes) -> int:
         message = json.loads(body)
         schema = _SCHEMAS.get(message["type"], "EventMessage")
         assert shape_faults(message, {"$ref": f"#/components/schemas/{schema}"}) == []

@@ -27,7 +27,7 @@ async def test_a_failed_delivery_is_repeated_for_a_day_in_ever_longer_steps(anna
     assert (delivery["state"], delivery["response_status"], delivery["fault"]) == ("failed", 503, "refused")
 
 
-@pytest.mark.parametrize("answer", [199, 301, 404, 429, 500, "timeout", "tls", "address_refused"])
+@pytest.mark.parametrize("answer", [199, 301, 404, 429, 500, "timeout", "tls", "no_public_address"])
 async def test_whatever_is_not_2xx_is_a_failure_that_is_told(anna: Player, post: Post, answer: int | Fault) -> None:
     path, _ = await webhook(anna)
     await anna.sent("POST", f"{path}/test")

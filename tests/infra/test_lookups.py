@@ -1,0 +1,110 @@
+"""Names that are looked up slowly: they cost their own player time, and nobody else."""
+
+import asyncio
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pytest
+from msgspec import Struct, field
+
+from infra.lookups import SHARE, Resolver, TooManyLookups
+from infra.outbound import GuardedSender
+from services.delivering import NotSent
+from tests.engines import eventually
+from tests.infra.receiver import receiving
+
+ANNA, BORIS = "ply_anna", "ply_boris"
+
+
+class Nameserver(Struct):
+    """Leads every name to loopback, those of `slow` when it is told to. asked: in order."""
+
+    opened: threading.Event = field(default_factory=threading.Event)
+    asked: list[str] = field(default_factory=list)
+
+    def __call__(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        if "slow" in host:
+            self.opened.wait(20)
+        if "nobody" in host:
+            raise socket.gaierror
+        return ["127.0.0.1"]
+
+
+@pytest.fixture
+def nameserver() -> Iterator[Nameserver]:
+    nameserver = Nameserver()
+    yield nameserver
+    nameserver.opened.set()
+
+
+async def test_a_player_whose_names_hang_holds_up_nobody_else(nameserver: Nameserver) -> None:
+    sender = GuardedSender(is_anywhere=True, resolve=Resolver(nameserver), lookup_s=1.0)
+    async with receiving() as receiver:
+
+        async def fault(player_id: str, host: str) -> str:
+            with pytest.raises(NotSent) as refused:
+                await sender.post(player_id, f"http://{host}:{receiver.port}/", {}, b"{}")
+            return refused.value.fault
+
+        hang = [fault(ANNA, f"slow-{number}.example") for number in range(40)]
+        slow = asyncio.gather(*hang, *(fault(f"ply_{number}", "slow.example") for number in range(40)))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(0.8):  # while all of these hang
+            assert await sender.post(BORIS, f"http://bots.example:{receiver.port}/", {}, b"{}") == 200
+        assert Counter(await slow) == {"no_public_address": 80}
+        assert Counter(host == "slow.example" for host in nameserver.asked if "slow" in host) == {False: SHARE, True: 1}
+        assert await fault(ANNA, "bots.example") == "no_public_address"  # her threads hang still
+        nameserver.opened.set()
+
+        async def gets_through() -> bool:
+            return await sender.post(ANNA, f"http://other.example:{receiver.port}/", {}, b"{}") == 200
+
+        await eventually(gets_through)
+
+
+async def test_a_name_is_asked_for_once_by_all_who_want_it_at_once(nameserver: Nameserver) -> None:
+    resolver = Resolver(nameserver)
+    wanted = [
+        resolver(f"ply_{number % 3}", host, 443) for number in range(30) for host in ("slow.example", "SLOW.example")
+    ]
+    waiting = asyncio.gather(*wanted)
+    await eventually(lambda: _is(bool(nameserver.asked)))
+    nameserver.opened.set()
+    assert await waiting == [["127.0.0.1"]] * 60
+    assert nameserver.asked == ["slow.example"]
+    await resolver(ANNA, "slow.example", 443)
+    assert len(nameserver.asked) == 2  # nothing is remembered
+
+
+async def test_what_is_wrong_with_a_name_is_told_to_all_who_wait(nameserver: Nameserver) -> None:
+    resolver = Resolver(nameserver)
+    wanted = (resolver(f"ply_{number}", "slow-nobody.example", 443) for number in range(4))
+    waiting = asyncio.gather(*wanted, return_exceptions=True)
+    await eventually(lambda: _is(bool(nameserver.asked)))
+    nameserver.opened.set()
+    assert [type(each) for each in await waiting] == [socket.gaierror] * 4
+
+
+async def test_where_all_threads_hang_the_webhook_is_not_to_blame(nameserver: Nameserver) -> None:
+    resolver = Resolver(nameserver, at_once=3)
+    hanging = [asyncio.create_task(resolver(f"ply_{number}", f"slow-{number}.example", 443)) for number in range(3)]
+    await eventually(lambda: _is(len(nameserver.asked) == 3))
+    with pytest.raises(TooManyLookups):
+        await resolver(BORIS, "bots.example", 443)
+    with pytest.raises(NotSent) as refused:
+        await GuardedSender(resolve=resolver, lookup_s=0.02).post(BORIS, "https://bots.example/", {}, b"{}")
+    assert refused.value.fault == "internal_error"
+    nameserver.opened.set()
+    await asyncio.gather(*hanging)
+    assert await resolver(BORIS, "bots.example", 443) == ["127.0.0.1"]
+
+
+async def test_the_system_is_asked_for_all_addresses() -> None:
+    assert set(await Resolver()(ANNA, "localhost", 443)) <= {"127.0.0.1", "::1"}
+
+
+async def _is(value: bool) -> bool:
+    return value
