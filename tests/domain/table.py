@@ -58,6 +58,11 @@ def lay_down(*melds: tuple[MeldKind, str]) -> LayDown:
     return LayDown(tuple(new_meld(kind, text) for kind, text in melds))
 
 
+def kinds(events: Sequence[Event]) -> list[str]:
+    """Names the events."""
+    return [type(event).__name__ for event in events]
+
+
 class Table:
     """The game of a scenario; each answer moves it on."""
 
@@ -95,6 +100,12 @@ class Table:
         assert isinstance(game, Game)
         self.game = game
         self.events.append(event)
+
+    def has(self, seat: int, **changes: object) -> None:
+        """Gives a seat other values, as if they had come about before."""
+        seats = self.game.seats
+        changed = replace(seats[seat], **changes)
+        self.game = replace(self.game, seats=(*seats[:seat], changed, *seats[seat + 1 :]))
 
     def options(self, seat: int) -> tuple[Move, ...]:
         """Lists what the seat may do now; nothing where it is not asked."""

@@ -1,13 +1,10 @@
-"""Who is asked about the open discard, what a buy costs, and when the window closes."""
+"""The window of the open discard: who is heard, what it waits for, when it closes, and what opens anew."""
 
 import pytest
-from msgspec.structs import replace
 
 from domain import events as e
-from domain.bots import choose
 from domain.commands import (
     ActForSeat,
-    Answer,
     Buy,
     CallShanghai,
     ChangeController,
@@ -20,139 +17,12 @@ from domain.commands import (
 from domain.decide import decide
 from domain.presets import Json
 from domain.refusals import DecisionClosed, IllegalMove, NotYourTurn, Outdated, Refused
-from domain.view import view_for
 from domain.visible import seat_of, visible_data
-from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, meld, open_discard, table
+from tests.domain.table import ANNA, BORIS, CLARA, DAVID, kinds, meld, open_discard, table
 
 FOUR = ["KC KD", "QC QD", "JC JD", "TC TD"]
 NO_BUYS: dict[str, Json] = {"buy": {"allowed": False}}
 SPADES = meld(ANNA, "run", "5S 6S 7S 8S")
-
-
-def with_seat(t: Table, seat: int, **changes: object) -> None:
-    seats = t.game.seats
-    t.game = replace(t.game, seats=(*seats[:seat], replace(seats[seat], **changes), *seats[seat + 1 :]))
-
-
-def opening(t: Table, card: str = "KC") -> Table:
-    """Lets Anna discard, so that the window opens as the rules have it."""
-    t.answer(ANNA, Discard(card))
-    return t
-
-
-def kinds(events: list[e.Event]) -> list[str]:
-    return [type(event).__name__ for event in events]
-
-
-def test_only_seats_with_a_right_are_asked() -> None:
-    assert opening(table("davis", FOUR)).asked() == {BORIS: "draw", CLARA: "claim", DAVID: "claim"}
-    assert opening(table("davis", FOUR, overrides=NO_BUYS)).asked() == {BORIS: "draw"}
-
-
-def test_a_card_that_fits_a_meld_is_asked_of_everybody_down_or_not() -> None:
-    hands = ["4S KD", "QC QD", "JC JD", "TC TD"]
-    t = opening(table("davis", hands, melds=[SPADES], down=[ANNA, CLARA], overrides=NO_BUYS), "4S")
-    assert t.asked() == {BORIS: "draw", CLARA: "claim", DAVID: "claim"}
-    assert t.options(DAVID) == (CallShanghai("m1", "low"), Pass(), Pass(rest_of_round=True))
-    assert t.options(BORIS) == (DrawStock(), TakeDiscard(), CallShanghai("m1", "low"))
-
-
-def test_who_has_used_up_all_buys_of_the_round_is_asked_only_where_the_card_can_be_called() -> None:
-    t = table("davis", FOUR)
-    with_seat(t, DAVID, buys=2)
-    assert opening(t).asked() == {BORIS: "draw", CLARA: "claim"}
-    fits = table("davis", ["4S KD", "QC QD", "JC JD", "TC TD"], melds=[SPADES], down=[ANNA])
-    with_seat(fits, DAVID, buys=2)
-    opening(fits, "4S")
-    assert fits.options(DAVID) == (CallShanghai("m1", "low"), Pass(), Pass(rest_of_round=True))
-    assert fits.refusal(DAVID, Buy("4S")) == IllegalMove("buy_limit_reached")
-
-
-def test_buys_may_be_limited_for_the_whole_game() -> None:
-    t = open_discard("davis", FOUR, "7H", overrides={"buy": {"per_game": 7}})
-    with_seat(t, CLARA, buys_in_game=7)
-    with_seat(t, DAVID, buys=1, buys_in_game=6)
-    assert Buy("7H") not in t.options(CLARA)
-    assert Buy("7H") in t.options(DAVID)
-
-
-def test_the_limit_of_a_round_starts_anew_with_the_next_and_that_of_the_game_does_not() -> None:
-    t = open_discard("davis", FOUR, "7H", overrides={"buy": {"per_game": 7}})
-    t.answer(BORIS, DrawStock())
-    t.answer(CLARA, Buy("7H"))
-    assert (t.game.seats[CLARA].buys, t.game.seats[CLARA].buys_in_game) == (1, 1)
-    hands = tuple(seat.hand for seat in t.game.seats)
-    t.happens(e.RoundDealt(2, t.round.contracts, BORIS, "00" * 32, hands, "7D", ("3C",)))
-    assert (t.game.seats[CLARA].buys, t.game.seats[CLARA].buys_in_game) == (0, 1)
-
-
-def test_everybody_sees_how_many_buys_a_seat_has_left() -> None:
-    limits: dict[str, Json] = {"buy": {"per_round": 2, "per_game": 7}}
-    t = table("davis", FOUR, overrides=limits)
-    with_seat(t, BORIS, buys=1, buys_in_game=3)
-    with_seat(t, CLARA, buys=0, buys_in_game=6)
-    with_seat(t, DAVID, buys=2, buys_in_game=2)
-    assert [seat.buys_left for seat in view_for(t.game, ANNA).seats] == [2, 1, 1, 0]
-    assert view_for(table("black-twos", FOUR).game, ANNA).seats[BORIS].buys_left is None
-    assert view_for(table("carioca", FOUR).game, ANNA).seats[BORIS].buys_left == 0
-
-
-@pytest.mark.parametrize("allowed", [True, False])
-def test_whether_a_seat_that_is_down_may_buy_is_a_knob(allowed: bool) -> None:
-    t = opening(table("davis", FOUR, down=[CLARA], overrides={"buy": {"down_may_buy": allowed}}))
-    assert (CLARA in t.asked()) == allowed
-
-
-def test_a_seat_that_may_not_buy_when_down_is_told_so_where_it_may_call() -> None:
-    hands = ["4S KD", "QC QD", "JC JD", "TC TD"]
-    no: dict[str, Json] = {"buy": {"down_may_buy": False}}
-    t = opening(table("davis", hands, melds=[SPADES], down=[ANNA, CLARA], overrides=no), "4S")
-    assert t.refusal(CLARA, Buy("4S")) == IllegalMove("buying_not_allowed")
-
-
-def test_a_buyer_takes_what_penalty_the_stock_still_gives() -> None:
-    t = open_discard("davis", FOUR, "7H", stock="3C", below=())
-    t.answer(BORIS, DrawStock())
-    t.answer(CLARA, Buy("7H"))
-    assert t.hand(CLARA) == ("3C", "JC", "JD", "7H")
-    assert t.game.seats[CLARA].buys == 1
-
-
-def test_buying_may_be_off_where_the_penalty_cannot_be_paid() -> None:
-    short: dict[str, Json] = {"buy": {"when_short": "not_offered"}}
-    hands = ["7H KD", "QC QD", "JC JD", "TC TD"]
-    paid = opening(table("davis", hands, stock="3C 3D", pile=(), overrides=short), "7H")
-    assert CLARA in paid.asked()
-    renewed = opening(table("davis", hands, stock="3C", pile=((DAVID, "9D"), (ANNA, "9C")), overrides=short), "7H")
-    assert CLARA in renewed.asked()
-    unpaid = opening(table("davis", hands, stock="3C", pile=((DAVID, "9D"),), overrides=short), "7H")
-    assert unpaid.asked() == {BORIS: "draw"}
-
-
-@pytest.mark.parametrize(("number", "penalty"), [(1, 1), (6, 1), (7, 2)])
-def test_the_penalty_may_go_by_the_round(number: int, penalty: int) -> None:
-    t = open_discard("may-i", FOUR, "7H", number=number)
-    t.answer(BORIS, DrawStock())
-    t.answer(CLARA, Buy("7H"))
-    assert len(t.hand(CLARA)) == 2 + 1 + penalty
-
-
-def test_a_buy_may_cost_no_penalty_at_all() -> None:
-    t = open_discard("jokers", FOUR, "7H", overrides={"buy": {"penalty": [0]}})
-    t.answer(BORIS, DrawStock())
-    t.answer(CLARA, Buy("7H"))
-    assert t.hand(CLARA) == ("JC", "JD", "7H")
-
-
-def test_a_buy_cannot_be_withdrawn() -> None:
-    t = open_discard("davis", FOUR, "7H")
-    decision = t.decision(CLARA)
-    assert decision is not None
-    t.answer(CLARA, Buy("7H"))
-    for move in (Pass(), Buy("7H")):
-        with pytest.raises(Refused) as refused:
-            decide(Answer(CLARA, decision.decision_id, move), t.game)
-        assert refused.value.broken == DecisionClosed(decision.decision_id)
 
 
 def test_a_buy_is_heard_by_all_and_a_pass_by_nobody() -> None:
@@ -257,9 +127,9 @@ def test_a_pass_for_the_round_ends_with_the_round_or_with_a_new_controller() -> 
 
 def test_a_pass_for_the_round_gives_up_calls_too_but_no_turn() -> None:
     t = table("davis", ["4S KD", "QC QD", "JC JD", "TC TD"], melds=[SPADES], down=[ANNA])
-    with_seat(t, CLARA, passes_round=True)
-    with_seat(t, BORIS, passes_round=True)
-    opening(t, "4S")
+    t.has(CLARA, passes_round=True)
+    t.has(BORIS, passes_round=True)
+    t.answer(ANNA, Discard("4S"))
     assert t.asked() == {BORIS: "draw", DAVID: "claim"}
     assert TakeDiscard() in t.options(BORIS)
 
@@ -300,7 +170,7 @@ def test_a_declared_card_stays_protected_until_it_is_covered() -> None:
     t = table("davis", hands, melds=[SPADES], down=[ANNA])
     t.answer(ANNA, Discard("4S", declare=True))
     t.answer(BORIS, DrawStock())
-    with_seat(t, BORIS, hand=("QC",))
+    t.has(BORIS, hand=("QC",))
     t.answer(BORIS, Pass())
     assert t.asked() == {CLARA: "draw"}
     assert t.options(CLARA) == (DrawStock(),)
@@ -309,7 +179,7 @@ def test_a_declared_card_stays_protected_until_it_is_covered() -> None:
 def test_the_top_is_open_when_a_turn_begins_however_it_came_there() -> None:
     t = open_discard("davis", ["KC KD", "QC", "JC JD", "TC TD"], "7H", below=((DAVID, "9C"),))
     t.answer(BORIS, TakeDiscard())
-    with_seat(t, BORIS, hand=("QC",))
+    t.has(BORIS, hand=("QC",))
     t.answer(BORIS, Pass())
     assert t.asked() == {CLARA: "draw", ANNA: "claim", BORIS: "claim"}
     assert TakeDiscard() in t.options(CLARA)
@@ -318,7 +188,7 @@ def test_the_top_is_open_when_a_turn_begins_however_it_came_there() -> None:
 def test_between_two_players_a_discard_that_nobody_covered_is_asked_of_the_player_in_turn_alone() -> None:
     t = open_discard("davis", ["KC KD", "QC"], "7H", below=())
     t.answer(BORIS, DrawStock())
-    with_seat(t, BORIS, hand=("QC",))
+    t.has(BORIS, hand=("QC",))
     t.answer(BORIS, Pass())
     assert t.pile == ("7H",)
     assert t.asked() == {ANNA: "draw"}
@@ -340,14 +210,6 @@ def test_answers_that_are_no_answer_to_the_question_are_refused() -> None:
         assert t.refusal(CLARA, move) == NotYourTurn(CLARA, BORIS)
     for other in (Buy("7H"), Pass(), Discard("QC")):
         assert t.refusal(BORIS, other) == IllegalMove("must_draw")
-
-
-def test_a_bot_that_is_down_lets_a_joker_go() -> None:
-    t = open_discard("jokers", FOUR, "JK", down=[CLARA])
-    decision = t.decision(CLARA)
-    assert decision is not None
-    assert Buy("JK") in t.options(CLARA)
-    assert choose(view_for(t.game, CLARA), decision.decision_id, t.game.rules, "normal") == Pass()
 
 
 def test_a_card_that_ends_the_round_opens_no_window() -> None:

@@ -11,8 +11,8 @@ from domain.presets import preset
 from domain.refusals import GameFinished, GameNotStarted, Refused, SeatNotFound, SeatNotHeld
 from domain.state import Game, Unopened
 from domain.view import view_for
+from tests.domain.begun import deal, sitting
 from tests.domain.table import ANNA, BORIS, Table
-from tests.domain.test_cases_seats import OUT, deal, sitting
 
 COMMANDS: list[TableCommand] = [EndGame(), NoteOperator("log_read"), SeatBotForAbsent(ANNA, "normal")]
 
@@ -53,7 +53,7 @@ def test_a_bot_sits_in_for_a_person_who_keeps_the_seat() -> None:
 
 
 def test_no_bot_sits_down_where_nobody_is_away() -> None:
-    t = sitting(overrides=OUT)
+    t = sitting(overrides={"leaver": "out"})
     deal(t, 1)
     t.happens(e.SeatChanged(BORIS, "open", None, None, "out"))
     assert refused(t, SeatBotForAbsent(BORIS, "easy")) == SeatNotHeld(BORIS)

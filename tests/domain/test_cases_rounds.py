@@ -8,35 +8,17 @@ from msgspec.structs import replace
 
 from domain import events as e
 from domain.bots import choose
-from domain.commands import Answer, DealRound, DrawStock, OpenGame, Pace, ScoreRound, SeatPlan, StartGame
+from domain.commands import Answer, DealRound, DrawStock, ScoreRound
 from domain.dealing import max_rounds
 from domain.decide import decide
 from domain.decisions import open_decisions
-from domain.evolve import fold
-from domain.luck import link
 from domain.presets import Json, preset, ruleset_with
 from domain.refusals import GameFinished, GameNotStarted, Outdated, Refused
-from domain.state import Game
 from domain.view import view_for
+from tests.domain.begun import deal, sitting
 from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, cards, table
 
-SEED = bytes(range(32))
 INDIVIDUAL: dict[str, Json] = {"progression": "individual", "end": "first_through"}
-
-
-def sitting(preset_name: str, players: int = 4, overrides: dict[str, Json] | None = None) -> Table:
-    """A game that has begun; no round is dealt yet."""
-    seats = tuple(SeatPlan("bot", None, "normal") for _ in range(players))
-    rules = ruleset_with(preset_name, dict(overrides or {}))
-    game = fold(decide(OpenGame("gam_x", rules, Pace(), seats, link(SEED, 0).hex()), fold([])))
-    assert isinstance(game, Game)
-    t = Table(game)
-    t.carry_out(StartGame())
-    return t
-
-
-def deal(t: Table, number: int) -> None:
-    t.carry_out(DealRound(number, link(SEED, number).hex()))
 
 
 def end_round(t: Table, went_out: int | None, *, down: Sequence[int] = ()) -> list[e.Event]:
@@ -71,7 +53,7 @@ def with_scores(t: Table, *scores: int) -> None:
     ],
 )
 def test_the_number_of_cards_dealt_may_go_by_the_round(preset_name: str, players: int, numbers: dict[int, int]) -> None:
-    t = sitting(preset_name, players)
+    t = sitting(preset_name, players=players)
     for number in range(1, 8):
         deal(t, number)
         if number in numbers:
@@ -99,7 +81,7 @@ def test_without_an_upcard_the_first_player_draws_from_the_stock_and_nobody_is_a
 
 def test_the_first_upcard_is_asked_of_everybody_also_of_two() -> None:
     for players in (2, 4):
-        t = sitting("davis", players)
+        t = sitting("davis", players=players)
         deal(t, 1)
         forehand = t.round.turn
         assert t.asked() == {seat: "draw" if seat == forehand else "claim" for seat in range(players)}
@@ -126,7 +108,7 @@ def test_counter_clockwise_the_cards_are_dealt_from_forehand_the_other_way() -> 
 
 
 def test_each_player_stays_on_a_contract_until_it_is_laid_whoever_goes_out() -> None:
-    t = sitting("ship-captain-crew", 3)
+    t = sitting("ship-captain-crew", players=3)
     deal(t, 1)
     end_round(t, ANNA, down=[ANNA, CLARA])
     assert [seat.contract for seat in t.game.seats] == [1, 0, 1]
@@ -137,7 +119,7 @@ def test_each_player_stays_on_a_contract_until_it_is_laid_whoever_goes_out() -> 
 
 
 def test_who_laid_the_contract_advances_also_when_the_round_is_exhausted() -> None:
-    t = sitting("ship-captain-crew", 3)
+    t = sitting("ship-captain-crew", players=3)
     deal(t, 1)
     end_round(t, None, down=[BORIS])
     assert [seat.contract for seat in t.game.seats] == [0, 1, 0]
@@ -204,7 +186,7 @@ def test_the_most_rounds_of_a_game_follow_from_its_contracts() -> None:
 @pytest.mark.parametrize("luck", range(5))
 def test_if_somebody_goes_out_in_every_round_somebody_is_through_in_time(players: int, luck: int) -> None:
     """With luck 0 it is always the one farthest behind who goes out, and alone is down: the longest game there is."""
-    t, random, enough = sitting("ship-captain-crew", players), Random(luck), (7 - 1) * players + 1
+    t, random, enough = sitting("ship-captain-crew", players=players), Random(luck), (7 - 1) * players + 1
     rounds = 0
     while t.game.status == "playing":
         rounds += 1

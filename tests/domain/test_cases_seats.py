@@ -8,55 +8,28 @@ from domain.commands import (
     ActForSeat,
     Buy,
     ChangeController,
-    DealRound,
     Discard,
     DrawStock,
     LayOff,
     LeaveForGood,
-    OpenGame,
-    Pace,
     Pass,
     ScoreRound,
-    SeatPlan,
-    StartGame,
     SwapWild,
     TakeDiscard,
 )
 from domain.decide import decide
-from domain.evolve import fold
-from domain.luck import link
-from domain.presets import Json, ruleset_with
+from domain.presets import Json
 from domain.refusals import GameFinished, GameNotStarted, Refused, SeatNotFound, SeatNotHeld
-from domain.state import Game
-from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, meld, open_discard, placed, table
+from tests.domain.begun import deal, sitting
+from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, kinds, meld, open_discard, placed, table
 
 FOUR = ["KC KD", "QC QD", "JC JD", "TC TD"]
 OUT: dict[str, Json] = {"leaver": "out"}
-SEED = bytes(range(32))
-
-
-def sitting(preset: str = "davis", overrides: dict[str, Json] | None = None, players: int = 4) -> Table:
-    """Four people at a game that has begun; no round is dealt yet."""
-    seats = tuple(SeatPlan("human", f"ply_{seat}") for seat in range(players))
-    rules = ruleset_with(preset, dict(overrides or {}))
-    game = fold(decide(OpenGame("gam_x", rules, Pace(), seats, link(SEED, 0).hex()), fold([])))
-    assert isinstance(game, Game)
-    t = Table(game)
-    t.carry_out(StartGame())
-    return t
-
-
-def deal(t: Table, number: int) -> None:
-    t.carry_out(DealRound(number, link(SEED, number).hex()))
 
 
 def end_round(t: Table, went_out: int | None = None) -> None:
     hands = tuple(seat.hand for seat in t.game.seats)
     t.happens(e.RoundEnded(went_out, "out" if went_out is not None else "exhausted", hands, t.round.secret))
-
-
-def kinds(events: list[e.Event]) -> list[str]:
-    return [type(event).__name__ for event in events]
 
 
 def test_a_leaver_in_turn_is_passed_over_and_one_out_of_turn_changes_nothing_for_the_others() -> None:

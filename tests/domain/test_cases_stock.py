@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from domain import events as e
 from domain.commands import Buy, Discard, DrawStock, ScoreRound, TakeDiscard
-from domain.events import Event
 from domain.presets import Json
-from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, cards, meld, open_discard, table
+from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, cards, kinds, meld, open_discard, table
 
 PILE = ((ANNA, "3C"), (BORIS, "4D"), (CLARA, "5H"))
 NO_BUYS: Json = {"allowed": False}
@@ -28,10 +27,6 @@ def short(
 def all_cards(t: Table) -> Counter[str]:
     in_hands = [card for seat in t.game.seats for card in seat.hand]
     return Counter([*in_hands, *t.round.stock, *t.pile])
-
-
-def kinds(events: list[Event]) -> list[str]:
-    return [type(event).__name__ for event in events]
 
 
 @pytest.mark.parametrize("how", ["shuffle", "turn_over"])

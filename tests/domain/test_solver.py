@@ -16,7 +16,7 @@ from domain.scoring import hand_points, points_of
 from domain.solver import LayDown, best_lay_down, lay_down_candidates
 from domain.solver_run_plan import run_plan
 from domain.solver_runs import run_graph
-from tests.domain.brute_force import compare, compared_rules, contracts, difference, random_hand
+from tests.domain.solver_compared import compare, compared_rules, contracts, difference, random_hand
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}})
