@@ -2,10 +2,8 @@
 
 import asyncio
 import re
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from itertools import islice
 from random import Random
@@ -18,7 +16,7 @@ from domain.events import Event, GameFinished, GameOpened, SeatChanged
 from domain.presets import preset
 from domain.simulation import as_bot, play
 from infra.postgres.projector import PostgresProjectedLog, leading_projector
-from infra.settings import Settings, environment
+from infra.settings import Settings
 from infra.wiring import Services
 from services.codec import encode_event
 from services.ids import new_uuid, public_id, uuid_of
@@ -191,20 +189,3 @@ async def projecting(settings: Settings) -> AsyncIterator[list[None]]:
         await asyncio.wait([task])
     if not task.cancelled():
         task.result()
-
-
-@contextmanager
-def process(settings: Settings, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs a projector, and kills it with -9."""
-    variables = {
-        "SHANGHAI_DATABASE_URL": settings.database_url,
-        "SHANGHAI_REDIS_URL": settings.bus_url,
-        "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
-    }
-    command = [sys.executable, "-m", "workers.projector", *arguments]
-    running = subprocess.Popen(command, env=environment(variables))
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.wait()

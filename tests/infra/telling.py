@@ -1,10 +1,11 @@
-"""A relay at work in the test's own loop, and what the bus holds."""
+"""A relay at work in the test's own loop, what it is given to tell, and what the bus holds."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import asyncpg
 from msgspec import Struct
 
 from infra.bus.entries import decode_entry
@@ -12,9 +13,11 @@ from infra.bus.publisher import RedisPublisher
 from infra.bus.wire import Wire
 from infra.postgres.relay import leading_relay
 from infra.settings import Settings
+from infra.wiring import Services
 from services.handouts import HandOuts
 from services.memory import MemoryJobs
 from services.relay import Relay
+from tests.appends import append, new_game
 
 
 class Working(Struct):
@@ -72,3 +75,32 @@ async def redis(settings: Settings, *command: str | int) -> Any:
         return await wire.call(*command)
     finally:
         await wire.close()
+
+
+async def write(services: Services, games: int, appends: int = 1) -> list[tuple[str, int]]:
+    """Appends two events at a time to new games; gives all games and versions."""
+    names = [new_game() for _ in range(games)]
+    for after in range(0, appends * 2, 2):
+        await asyncio.gather(*(services.log.append(append(game, after, count=2)) for game in names))
+    return [(game, version) for game in names for version in range(1, appends * 2 + 1)]
+
+
+async def has_told(settings: Settings, written: list[tuple[str, int]]) -> bool:
+    """Tells whether the bus holds all of these."""
+    return set(written) <= set(await told(settings))
+
+
+async def has_told_so_many(settings: Settings, count: int) -> bool:
+    """Tells whether the bus holds so many entries."""
+    return len(await told(settings)) >= count
+
+
+def in_order(entries: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Gives the same entries with each game's versions in order, and no version twice."""
+    versions = {game: iter(sorted({version for name, version in entries if name == game})) for game, _ in entries}
+    return [(game, next(versions[game], 0)) for game, _ in entries]
+
+
+async def cut_off(owner: asyncpg.Connection, name: str) -> None:
+    """Ends the connections to Postgres that have this name."""
+    await owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", name)

@@ -35,9 +35,9 @@ from tests.infra.projecting import (
     has_moved,
     insert_opened,
     place,
-    process,
     projecting,
 )
+from tests.processes import server
 
 
 @pytest.fixture
@@ -92,16 +92,16 @@ async def test_a_killed_process_goes_on_where_it_was(
 ) -> None:
     writer = Writer(services, seed=4, games=12)
     for _ in range(3):
-        with process(settings):
+        with server("workers.projector", settings):
             before = await place(owner)
             await writer.write(15)
             await eventually(lambda before=before: has_moved(owner, before))  # type: ignore[misc]
             await writer.write(15)
     await writer.write()
-    with process(settings):
+    with server("workers.projector", settings):
         await eventually(lambda: has_caught_up(owner))
     rows = await dump(owner)
-    with process(settings, "--rebuild") as rebuilding:
+    with server("workers.projector", settings, "--rebuild") as rebuilding:
         await eventually(lambda: _is(rebuilding.poll() is not None))
         assert rebuilding.returncode == 0
     assert await owner.fetchval("SELECT max(build) FROM projection") == 2

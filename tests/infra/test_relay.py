@@ -1,11 +1,7 @@
-"""The relay between a real log and a real bus: nothing is lost, nothing comes twice, whatever dies."""
+"""The relay between a real log and a real bus: nothing is lost, nothing comes twice, all in order."""
 
 import asyncio
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from functools import partial
 
 import asyncpg
@@ -15,25 +11,21 @@ import pytest
 from domain.events import CardDrawn, Event, RoundDealt, StockRenewed, TurnEnded
 from infra.embedded.engines import short_folder
 from infra.embedded.valkey import start_redis
-from infra.postgres import leading
-from infra.postgres.leading import RELAY_LOCK
-from infra.postgres.relay import Superseded, YoungerCluster, leading_relay
+from infra.postgres.relay import YoungerCluster
 from infra.postgres.rows import ACTORS
-from infra.settings import Settings, environment
+from infra.settings import Settings
 from infra.wiring import Services, open_services
 from services.ids import new_uuid, uuid_of
 from services.lag import ALERT_S, LagWatch
 from services.memory import MemoryJobs
-from services.ports import Append, NewEvent, Unavailable, Work
+from services.ports import Append, NewEvent, Work
 from services.relay import OrderBroken
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
-from tests.infra.dying_relay import STEPS
-from tests.infra.telling import redis, relaying, told
+from tests.infra.telling import cut_off, has_told, has_told_so_many, in_order, redis, relaying, told, write
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
 
-_CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{}'"
 _INSERT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
     "VALUES (gen_random_uuid(), 1, 19, 1, 1, 0, gen_random_uuid(), '{\"seat\":0}')"
@@ -49,14 +41,6 @@ async def _empty_bus(own_settings: Settings) -> None:
 async def services(own_settings: Settings) -> AsyncIterator[Services]:
     async with open_services(own_settings) as services:
         yield services
-
-
-async def write(services: Services, games: int, appends: int = 1) -> list[tuple[str, int]]:
-    """Appends two events at a time to new games; gives all games and versions."""
-    names = [new_game() for _ in range(games)]
-    for after in range(0, appends * 2, 2):
-        await asyncio.gather(*(services.log.append(append(game, after, count=2)) for game in names))
-    return [(game, version) for game in names for version in range(1, appends * 2 + 1)]
 
 
 async def test_all_events_are_told_and_each_games_in_order(own_settings: Settings, services: Services) -> None:
@@ -100,7 +84,7 @@ async def test_a_late_commit_is_not_skipped(
         await eventually(lambda: _is(relay.looks > looks + 30))
         assert await told(own_settings) == []
         await late.commit()
-        await eventually(lambda: _told_at_least(own_settings, 7))
+        await eventually(lambda: has_told_so_many(own_settings, 7))
     first, *rest = await told(own_settings)
     assert first not in written
     assert sorted(rest) == sorted(written)
@@ -117,7 +101,7 @@ async def test_a_newer_transaction_with_lower_numbers_comes_later(
         async with owner.transaction():
             await owner.execute(_INSERT)
             await newer.execute(_INSERT)
-        await eventually(lambda: _told_at_least(own_settings, 3))
+        await eventually(lambda: has_told_so_many(own_settings, 3))
     await newer.close()
     [key] = await redis(own_settings, "KEYS", "es:*")
     places = [tuple(map(int, id_.split(b"-"))) for id_, _ in await redis(own_settings, "XRANGE", key, "-", "+")]
@@ -145,42 +129,7 @@ async def test_an_open_writer_elsewhere_is_told_of_and_then_all_comes_in_order(
         await watch.look()
     assert "the relay has caught up" in caplog.text
     now = await told(own_settings)
-    assert now == _by_game(now)
-
-
-async def test_of_two_relays_one_leads(own_settings: Settings) -> None:
-    async with leading_relay(own_settings.database_url) as leader:
-        second = asyncio.create_task(_take_lead(own_settings))
-        done, _ = await asyncio.wait([second], timeout=0.6)
-        assert not done
-        await leader.save((7, 7))
-    assert await second == (7, 7)
-
-
-async def test_two_relays_lose_and_double_nothing_while_the_lock_is_cut_off_them(
-    own_settings: Settings, services: Services, owner: asyncpg.Connection
-) -> None:
-    written: list[tuple[str, int]] = []
-    with relay_process(own_settings), relay_process(own_settings):
-        await eventually(lambda: _leads(owner))
-        for _ in range(4):
-            writing = asyncio.create_task(write(services, games=10, appends=5))
-            await eventually(lambda: _leads(owner))
-            await owner.execute(_CUT.format("shanghai relay"))
-            written += await writing
-        await eventually(lambda: has_told(own_settings, written))
-    now = await told(own_settings)
-    assert len(now) == len(written)
-    assert now == _by_game(now)
-
-
-async def test_a_leader_that_hangs_is_replaced(own_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert leading._LEADER["idle_session_timeout"] == "5s"
-    monkeypatch.setitem(leading._LEADER, "idle_session_timeout", "300ms")
-    async with leading_relay(own_settings.database_url) as hung:
-        assert await _take_lead(own_settings) is not None
-        with pytest.raises(Unavailable):
-            await hung.save((9, 9))
+    assert now == in_order(now)
 
 
 async def test_a_poke_that_is_cut_off_delays_nobody_for_long(
@@ -190,37 +139,9 @@ async def test_a_poke_that_is_cut_off_delays_nobody_for_long(
         written = await write(services, games=1)
         for _ in range(3):
             await eventually(lambda: _is_connected(owner, "shanghai poke"))
-            await owner.execute(_CUT.format("shanghai poke"))
+            await cut_off(owner, "shanghai poke")
             written += await write(services, games=1)
             await eventually(partial(has_told, own_settings, written), within_s=1)
-
-
-@pytest.mark.parametrize("step", STEPS)
-async def test_a_relay_killed_at_any_step_loses_and_doubles_nothing(
-    own_settings: Settings, services: Services, step: str
-) -> None:
-    games = [new_game() for _ in range(6)]
-    for after in range(3):
-        await asyncio.gather(*(services.log.append(append(game, after, work=Work("bots", 5_000))) for game in games))
-    with relay_process(own_settings, "tests.infra.dying_relay", step) as dying:
-        await eventually(lambda: _is(dying.poll() is not None))
-        assert dying.returncode == -signal.SIGKILL
-    jobs = MemoryJobs()
-    async with relaying(own_settings, jobs):
-        written = [(game, version) for version in (1, 2, 3) for game in games]
-        await eventually(lambda: has_told(own_settings, written))
-        if step != "saved":  # then they have been handed out before
-            await eventually(lambda: _is(set(jobs.handed_out) == set(games)))
-    now = await told(own_settings)
-    assert len(now) == len(written)
-    assert now == _by_game(now)
-
-
-async def test_a_superseded_relay_cannot_save_its_checkpoint(own_settings: Settings, owner: asyncpg.Connection) -> None:
-    async with leading_relay(own_settings.database_url) as old:
-        await owner.execute("UPDATE relay_checkpoint SET epoch = epoch + 1")
-        with pytest.raises(Superseded):
-            await old.save((9, 9))
 
 
 async def test_redelivery_doubles_nothing(
@@ -233,18 +154,6 @@ async def test_redelivery_doubles_nothing(
             await eventually(lambda: _is(relay.looks > 3))
             written += await write(services, games=1)
             await eventually(partial(has_told, own_settings, written))
-    assert len(await told(own_settings)) == len(written)
-
-
-async def test_a_killed_relay_leaves_no_gap(own_settings: Settings, services: Services) -> None:
-    written: list[tuple[str, int]] = []
-    for times in range(1, 3):
-        with relay_process(own_settings):
-            written += await write(services, games=5, appends=4)
-            await eventually(partial(_told_at_least, own_settings, times * 80 - 40))
-            written += await write(services, games=5, appends=4)
-    with relay_process(own_settings):
-        await eventually(lambda: has_told(own_settings, written))
     assert len(await told(own_settings)) == len(written)
 
 
@@ -315,7 +224,8 @@ async def test_a_job_follows_its_event(own_settings: Settings, services: Service
 async def test_rows_from_an_older_cluster_are_refused(own_settings: Settings, owner: asyncpg.Connection) -> None:
     await owner.execute(_INSERT.replace("payload)", "payload, xid)").replace("}')", "}', '9999999')"))
     with pytest.raises(YoungerCluster):
-        await _take_lead(own_settings)
+        async with relaying(own_settings) as relay:
+            await relay.task
 
 
 async def test_a_hole_in_a_game_stops_the_relay(
@@ -328,36 +238,12 @@ async def test_a_hole_in_a_game_stops_the_relay(
             await relay.task
 
 
-async def has_told(settings: Settings, written: list[tuple[str, int]]) -> bool:
-    return set(written) <= set(await told(settings))
-
-
-async def _told_at_least(settings: Settings, count: int) -> bool:
-    return len(await told(settings)) >= count
-
-
 async def _is(value: bool) -> bool:
     return value
 
 
 async def _is_blocked(settings: Settings) -> bool:
     return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
-
-
-async def _take_lead(settings: Settings) -> tuple[int, int]:
-    async with leading_relay(settings.database_url) as log:
-        return await log.checkpoint()
-
-
-def _by_game(entries: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Gives the same entries with each game's versions in order, and no version twice."""
-    versions = {game: iter(sorted({version for name, version in entries if name == game})) for game, _ in entries}
-    return [(game, next(versions[game], 0)) for game, _ in entries]
-
-
-async def _leads(owner: asyncpg.Connection) -> bool:
-    lock = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = $1"
-    return bool(await owner.fetchval(lock, RELAY_LOCK))
 
 
 async def _is_connected(owner: asyncpg.Connection, name: str) -> bool:
@@ -368,20 +254,3 @@ async def _lags(services: Services, seconds: float) -> bool:
     """Tells whether the lag is longer; for 0, whether there is none."""
     lag = (await services.relay_lag()).seconds
     return lag > seconds if seconds else lag == 0
-
-
-@contextmanager
-def relay_process(
-    settings: Settings, module: str = "workers.relay", *arguments: str
-) -> Iterator[subprocess.Popen[bytes]]:
-    variables = {
-        "SHANGHAI_DATABASE_URL": settings.database_url,
-        "SHANGHAI_REDIS_URL": settings.bus_url,
-        "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
-    }
-    process = subprocess.Popen([sys.executable, "-m", module, *arguments], env=environment(variables))
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()

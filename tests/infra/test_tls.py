@@ -25,8 +25,8 @@ from services.ports import Unavailable
 from tests.appends import append, new_game
 from tests.engines import UNSAFE, eventually
 from tests.infra.telling import relaying, told
+from tests.processes import server
 from tests.tls import Papers, papers, tls_front
-from tests.workers.conftest import server
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("relay")

@@ -14,7 +14,7 @@ from infra.embedded.ports import free_port
 from infra.embedded.valkey import start_redis
 from infra.settings import Settings
 from tests.engines import eventually, with_redis
-from tests.workers.conftest import server
+from tests.processes import server
 from workers.clock import clock
 from workers.projector import projector
 from workers.relay import relay

@@ -18,9 +18,9 @@ from services.ports import Recorded, WorkKind
 from services.tables import Tables
 from services.tending import tend
 from tests.engines import eventually
+from tests.processes import Process, is_live, server
 from tests.stack_watching import crash, descendants
 from tests.wire import opened
-from tests.workers.conftest import Process, is_live, server
 from tests.workers.deadly_wire import DeadlyWire, Moment
 from tests.workers.tables import head, started_game
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from infra.embedded.ports import free_port
 from infra.settings import Settings
 from tests.engines import eventually
-from tests.workers.conftest import is_live, server
+from tests.processes import is_live, server
 
 pytestmark = pytest.mark.xdist_group("processes")
 

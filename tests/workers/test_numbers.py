@@ -11,8 +11,8 @@ from infra.settings import Settings
 from infra.wiring import open_services
 from tests.engines import eventually
 from tests.exported import number, scraped, summed
+from tests.processes import server
 from tests.stack_watching import descendants
-from tests.workers.conftest import server
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")

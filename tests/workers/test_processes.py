@@ -21,8 +21,8 @@ from infra.wiring import Services, open_services
 from services.ports import Unavailable, Work
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
+from tests.processes import Process, server
 from tests.stack_watching import descendants, is_running
-from tests.workers.conftest import Process, server
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")

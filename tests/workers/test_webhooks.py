@@ -26,8 +26,8 @@ from services.tables import Tables
 from services.webhooks import Delivery, NewWebhook
 from tests.engines import eventually
 from tests.infra.receiver import Answering, Receiver, receiving
+from tests.processes import Process, server
 from tests.stack_watching import crash, descendants
-from tests.workers.conftest import Process, server
 from tests.workers.tables import head, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
