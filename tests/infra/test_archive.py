@@ -1,94 +1,30 @@
-"""Months that are taken out of the log and put back: every row as it was, and nobody is kept waiting for it."""
+"""Months that are taken out of the log and put back: every row as it was."""
 
 import asyncio
 import gzip
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import asyncpg
 import pytest
-from msgspec.structs import replace
 
-from domain.events import Event, GameOpened
-from infra.embedded.engines import Engines
 from infra.postgres import archive as archiving
 from infra.postgres.archive import ArchiveRefused, archive, restore
-from infra.postgres.database import Database
-from infra.postgres.projector import leading_projector, rebuild
-from infra.postgres.work import PostgresWork
+from infra.postgres.projector import rebuild
 from infra.settings import Settings, environment
-from infra.wiring import Services, open_services
-from services.ids import new_uuid, public_id, uuid_of
+from infra.wiring import Services
+from services.ids import uuid_of
 from services.lobby import GameFilter
-from services.ports import Append, NewEvent
-from services.projections import Projector
-from tests.engines import new_database, settings_of
-from tests.infra.projecting import PEOPLE, whole_game
+from tests.infra.afresh import services, settings
+from tests.infra.months import ALL, MONTH, everybody_is_told, game_of, month, owner, write
+from tests.infra.projecting import PEOPLE
 
-MONTH = "2026-03"
-ALL = "SELECT tableoid::regclass::text, * FROM event ORDER BY game_id, version"
-
-
-@pytest.fixture
-def settings(engines: Engines) -> Settings:
-    """Settings of a server whose database is new for this test."""
-    return settings_of(engines, new_database(engines))
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
-
-
-@pytest.fixture
-async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
-    """A connection with all rights, to a log that has a month of the past."""
-    connection = await asyncpg.connect(settings.database_url)
-    await connection.execute(f"SELECT make_month('{MONTH}'); SELECT attach_month('{MONTH}')")
-    yield connection
-    await connection.close()
-
-
-def game_of(year: int, month: int, number: int = 0) -> str:
-    """Names a game that was opened in that month."""
-    stamp = int(datetime(year, month, 1 + number % 28, tzinfo=UTC).timestamp() * 1000)
-    return public_id("gam", UUID(int=stamp << 80 | new_uuid().int & (1 << 80) - 1))
-
-
-async def write(services: Services, game: str, seed: int, *, is_over: bool = True) -> str:
-    """Appends a whole game, or all of it but its end."""
-    opened, *rest = whole_game(seed)
-    assert isinstance(opened, GameOpened)
-    events: list[Event] = [replace(opened, game_id=game), *rest]
-    for after in range(0, len(events) - (not is_over), 40):
-        piece = events[after : min(after + 40, len(events) - (not is_over))]
-        new = tuple(NewEvent(event, "bot", 1, new_uuid(), 0) for event in piece)
-        await services.log.append(Append(game, after, new))
-    return game
-
-
-async def everybody_is_told(settings: Settings, owner: asyncpg.Connection) -> None:
-    """Brings the projector, and for the record the relay, to the end of the log."""
-    async with leading_projector(settings.projector_database_url) as log:
-        await Projector(log).catch_up()
-    await owner.execute("UPDATE relay_checkpoint SET xid = place.xid, gseq = place.gseq FROM projection AS place")
-
-
-@pytest.fixture
-async def month(settings: Settings, services: Services, owner: asyncpg.Connection) -> list[str]:
-    """Games of the past month, all over, and one of today that is not."""
-    games = [await write(services, game_of(2026, 3, n), seed=n % 3) for n in range(6)]
-    await write(services, public_id("gam", new_uuid()), seed=1, is_over=False)
-    await everybody_is_told(settings, owner)
-    return games
+__all__ = ["month", "owner", "services", "settings"]
 
 
 async def test_a_restored_month_is_the_same_row_by_row(
@@ -280,87 +216,6 @@ asyncio.run(main())
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
     return 1
-
-
-async def test_no_step_holds_back_the_relay_or_the_writers_for_a_second(
-    settings: Settings, services: Services, owner: asyncpg.Connection, month: list[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """Somebody reads the log; meanwhile a month is archived, then restored, and a partition is to be made."""
-    monkeypatch.setattr(archiving, "_ROWS_AT_ONCE", 200)
-    monkeypatch.setattr(archiving, "_PAUSE_S", 0.2)
-    [[last]] = await owner.fetch("SELECT max(relname) FROM pg_class WHERE relname ~ '^event_[0-9]{4}_[0-9]{2}$'")
-    async with watched(settings) as longest:
-        for step in (
-            archive(settings.database_url, MONTH, tmp_path),
-            restore(settings.database_url, tmp_path / f"events-{MONTH}.json"),
-        ):
-            async with reading(settings):
-                working = asyncio.create_task(step)
-                await asyncio.sleep(1.5)
-                assert not working.done()
-            await asyncio.wait_for(working, 20)
-        await owner.execute(f"DROP TABLE {last}")
-        database = Database(settings.database_url, size=1, name="test")
-        async with reading(settings):
-            assert await PostgresWork(database).make_partitions() == 0
-        assert await PostgresWork(database).make_partitions() == 1
-        await database.close()
-    assert longest["barrier"] < 1, longest
-    assert longest["append"] < 1, longest
-    assert longest["looks"] > 100
-
-
-@asynccontextmanager
-async def reading(settings: Settings) -> AsyncIterator[None]:
-    """Holds a lock on the whole log as a dump does."""
-    connection = await asyncpg.connect(settings.database_url)
-    transaction = connection.transaction()
-    await transaction.start()
-    await connection.fetch("SELECT count(*) FROM event")
-    try:
-        yield
-    finally:
-        await transaction.rollback()
-        await connection.close()
-
-
-@asynccontextmanager
-async def watched(settings: Settings) -> AsyncIterator[dict[str, float]]:
-    """Measures the longest time that one transaction held the relay's barrier, and that an append took."""
-    longest = {"barrier": 0.0, "append": 0.0, "looks": 0.0}
-
-    async def watch_barrier(connection: asyncpg.Connection) -> None:
-        held, since = None, time.monotonic()
-        while True:
-            now = await connection.fetchval(
-                "SELECT CASE WHEN pg_snapshot_xmin(s) < pg_snapshot_xmax(s) THEN pg_snapshot_xmin(s) END "
-                "FROM pg_current_snapshot() AS s"
-            )
-            if now is None or now != held:
-                held, since = now, time.monotonic()
-            longest["barrier"] = max(longest["barrier"], time.monotonic() - since)
-            longest["looks"] += 1
-            await asyncio.sleep(0.01)
-
-    async def append() -> None:
-        async with open_services(settings) as services:
-            while True:
-                begun = time.monotonic()
-                await write(services, public_id("gam", new_uuid()), seed=1)
-                longest["append"] = max(longest["append"], (time.monotonic() - begun) / 6)
-                await asyncio.sleep(0.01)
-
-    connection = await asyncpg.connect(settings.database_url)
-    tasks = [asyncio.create_task(watch_barrier(connection)), asyncio.create_task(append())]
-    try:
-        yield longest
-    finally:
-        for task in tasks:
-            task.cancel()
-        done = await asyncio.gather(*tasks, return_exceptions=True)
-        await connection.close()
-        assert all(isinstance(one, asyncio.CancelledError) for one in done), done
 
 
 async def test_the_commands_say_in_a_line_what_they_did_or_why_not(

@@ -1,11 +1,9 @@
 """The projector on a real log: whatever dies, it ends with the rows of one that never did; a rebuild makes the same."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from itertools import product
 from random import Random
-from typing import Any
 
 import asyncpg
 import pytest
@@ -15,7 +13,7 @@ from infra.postgres import leading
 from infra.postgres.lobby import PostgresLobby
 from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services import projections
 from services.ids import uuid_of
 from services.lobby import GameFilter, list_games
@@ -23,7 +21,8 @@ from services.ports import Principal, Unavailable
 from services.projections import Projector
 from services.relay import OrderBroken
 from services.tables import Tables
-from tests.engines import eventually, new_database, settings_of
+from tests.engines import eventually
+from tests.infra.afresh import owner, services, settings
 from tests.infra.projecting import (
     PEOPLE,
     TABLES,
@@ -39,24 +38,7 @@ from tests.infra.projecting import (
 )
 from tests.processes import server
 
-
-@pytest.fixture
-def settings(engines: Any) -> Settings:
-    """Settings of a server whose database is new for this test."""
-    return settings_of(engines, new_database(engines))
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
-
-
-@pytest.fixture
-async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(settings.database_url)
-    yield connection
-    await connection.close()
+__all__ = ["owner", "services", "settings"]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

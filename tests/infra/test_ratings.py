@@ -11,8 +11,9 @@ from infra.settings import Settings
 from infra.sql import statements
 from infra.wiring import Services
 from services.ids import new_uuid, public_id
+from tests.infra.afresh import services, settings
+from tests.infra.months import MONTH, everybody_is_told, game_of, owner, write
 from tests.infra.projecting import PEOPLE
-from tests.infra.test_archive import MONTH, everybody_is_told, game_of, owner, services, settings, write
 
 __all__ = ["owner", "services", "settings"]
 

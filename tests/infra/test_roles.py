@@ -21,8 +21,8 @@ from infra.wiring import open_services
 from services.lobby import GameFilter
 from services.projections import Projector
 from tests.engines import new_database, run, settings_of
+from tests.infra.months import MONTH, everybody_is_told, game_of, write
 from tests.infra.projecting import PEOPLE
-from tests.infra.test_archive import MONTH, everybody_is_told, game_of, write
 
 WRITER, PROJECTOR, OPERATOR = "shanghai_app", "shanghai_projector", "shanghai_operator"
 LOGINS = {WRITER: "anna", PROJECTOR: "boris", OPERATOR: "clara"}
