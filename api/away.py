@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from api.house import House
 from domain.state import Game
-from services.games import sees_late
 from services.listings import ListedGame
 from services.ports import Principal
 from services.rendering import NOBODY, Away
+from services.seeing import sees_late
 
 
 async def away_from(house: House, caller: Principal, game: Game | ListedGame) -> Away:

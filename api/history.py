@@ -6,9 +6,9 @@ from api.paths import game_id_of, number_of
 from api.problems import Failed
 from api.shapes import EventPage, EventsQuery, MoveResult, RoundList, RoundScore, ScoreBoard
 from domain.state import is_over
-from services.games import NotSeated, watched_game
 from services.history import RoundFairness, events_of_move, fairness_of, rounds_of
 from services.rendering import names_at, render_openly
+from services.seeing import NotSeated, watched_game
 
 
 async def get_move(house: House, call: Call[NoQuery, None]) -> Answer[MoveResult]:

@@ -20,7 +20,7 @@ from api.shapes import (
     YourSeat,
 )
 from domain.commands import Pace, SeatPlan
-from services import games, lobby
+from services import games, lobby, seeing
 from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
@@ -71,8 +71,8 @@ async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GameP
 
 async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody | None]:
     """Shows a game as the lobby has it."""
-    hot = await games.known_game(house.tables, call.caller, game_id_of(call.path))
-    hot = games.as_listed(house.tables, hot, call.caller)
+    hot = await seeing.known_game(house.tables, call.caller, game_id_of(call.path))
+    hot = seeing.as_listed(house.tables, hot, call.caller)
     tag = etag(hot.version)
     if hot.version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
         return Answer(None, {"etag": tag}, 304)
@@ -126,7 +126,7 @@ async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> 
     """Shows the game as the request left it, also when it is answered again later."""
     if hot.version < outcome.last:
         hot = await house.tables.fresh(hot.game.game_id)
-    game = games.at_version(hot, outcome.last)
+    game = seeing.at_version(hot, outcome.last)
     names = await names_at(house.accounts, [game])
     headers = {"etag": etag(game.version)} | replay_header(is_replayed=outcome.replayed)
     away = await away_from(house, caller, game)

@@ -11,8 +11,8 @@ from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
 from domain.state import is_over
 from services.chronicle import chronicle
-from services.games import watched_game
 from services.rendering import names_at, render_event, render_openly
+from services.seeing import watched_game
 
 
 async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[EventPage]:

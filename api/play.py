@@ -10,7 +10,7 @@ from api.requests import etag, invalid, listing, prefers_representation, version
 from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerdict, ViewQuery
 from domain.events import SeatChanged
 from domain.view import View
-from services import games
+from services import games, seeing
 from services.rendering import NOBODY, move_id, names_at, render_decisions, render_event, render_view
 from services.tables import Hot
 
@@ -20,7 +20,7 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
 
     With `at_version` it is the table of that moment, as it was seen then from the seat that the caller holds now.
     """
-    hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
+    hot, seat = await seeing.watched_game(house.tables, call.caller, game_id_of(call.path))
     wanted = call.query.at_version
     if wanted is not None:
         if wanted > hot.version:
@@ -37,9 +37,9 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
 
 async def get_decisions(house: House, call: Call[NoQuery, None]) -> Answer[DecisionList]:
     """Lists what the caller is asked now. Every option is a complete move that can be sent as it stands."""
-    hot, seat = await games.watched_game(house.tables, call.caller, game_id_of(call.path))
+    hot, seat = await seeing.watched_game(house.tables, call.caller, game_id_of(call.path))
     if seat is None:
-        raise games.NotSeated
+        raise seeing.NotSeated
     return Answer(DecisionList(hot.game.game_id, hot.version, render_decisions(hot, seat)))
 
 
@@ -98,6 +98,6 @@ def _as_it_was(hot: Hot, version: int) -> Hot:
     if version == hot.version:
         return hot
     then = Hot()
-    then.state = games.at_version(hot, version)
+    then.state = seeing.at_version(hot, version)
     then.events = hot.events[:version]
     return then

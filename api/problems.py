@@ -13,12 +13,13 @@ from api.reasons import REASONS
 from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
-from services.games import HintsForbidden, NotSeated, NotYourDecision, NotYourGame, RefusedUnseen
+from services.games import HintsForbidden, NotYourDecision, NotYourGame, RefusedUnseen
 from services.identity import ScopeNotOwned, TooManyTokens
 from services.invites import GameFull, InviteExpired, InviteNotFound, TooManyInvites
 from services.limits import TooManyGames
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
+from services.seeing import NotSeated
 from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 from services.tickets import AlreadyMatched, AlreadyWaiting, TicketNotFound
 from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound

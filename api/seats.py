@@ -10,10 +10,11 @@ from api.paths import game_id_of, seat_of
 from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
-from services.games import as_listed, open_game
+from services.games import open_game
 from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import GameBody, names_at, render_game, timestamp
+from services.seeing import as_listed
 
 
 class InviteBody(Struct, frozen=True):

@@ -7,9 +7,9 @@ from api.calls import Answer, Call, NoQuery
 from api.house import House
 from api.problems import Failed
 from api.shapes import NewStreamTicket, StreamTicketCreated
-from services.games import watched_game
 from services.ids import uuid_of
 from services.rendering import timestamp
+from services.seeing import watched_game
 from services.stream_tickets import Opens, TicketHolder, make_ticket, whose_ticket
 
 

@@ -20,9 +20,9 @@ from api.stream_shapes import Heartbeat, Hello, Resync, bye_piece, extra, presen
 from domain.events import SeatChanged
 from domain.state import is_over
 from services.attendance import people_of
-from services.games import NotSeated, as_seen, known_game, refuse_stranger, sees_late
 from services.ports import Principal, Unavailable
 from services.rendering import NOBODY, names_at, render_view
+from services.seeing import NotSeated, as_seen, known_game, refuse_stranger, sees_late
 from services.tables import GameNotFound, Hot
 
 BATCH = 100  # events sent in one piece

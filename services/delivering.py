@@ -17,9 +17,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from domain.view import DecisionView
-from services.games import NotSeated, as_seen, refuse_stranger
 from services.ports import Accounts, Principal, Unavailable
 from services.rendering import EventBody, names_at, render_decisions, render_event, timestamp
+from services.seeing import NotSeated, as_seen, refuse_stranger
 from services.tables import GameNotFound, Hot, Tables
 from services.webhooks import DECISION_OPENED, PING, Fault, signature
 

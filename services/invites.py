@@ -10,11 +10,12 @@ from msgspec import Struct
 from domain.commands import TableCommand, TakeSeat
 from domain.refusals import Refused, SeatNotFound, SeatNotHeld
 from domain.state import Game
-from services.games import NotSeated, NotYourDecision, known_game, own_seat
+from services.games import NotYourDecision, own_seat
 from services.ids import new_uuid
 from services.ports import KeyedRequest, Principal, Reservations
 from services.rendering import seat_held_by
 from services.seats import handing_over
+from services.seeing import NotSeated, known_game
 from services.tables import Denied, Draft, Hot, KeyReused, Outcome, Tables
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"

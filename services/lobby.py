@@ -12,12 +12,12 @@ from typing import Protocol
 from msgspec import Struct
 
 from domain.state import Status
-from services.games import as_listed, sees_late
 from services.listings import ListedGame, PlayerResult, Standing, ended_at, listed_game
 from services.paging import page_of
 from services.ports import Accounts, Principal
 from services.ratings import Rating
 from services.rendering import seat_held_by
+from services.seeing import as_listed, sees_late
 from services.tables import Tables
 
 LISTED_AT_MOST = 100  # games of a page, and games that are read from the log for it

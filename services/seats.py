@@ -17,10 +17,11 @@ from domain.commands import (
 )
 from domain.refusals import Refused, SeatNotFound, SeatNotHeld, SeatTaken
 from domain.state import Game, Seat, is_over
-from services.games import NewGame, NotSeated, NotYourDecision, NotYourGame, as_listed, asked_by, known_game
+from services.games import NewGame, NotYourDecision, NotYourGame, asked_by
 from services.ids import new_uuid
 from services.ports import Accounts, KeyedRequest, Principal
 from services.rendering import seat_held_by
+from services.seeing import NotSeated, as_listed, known_game
 from services.tables import Denied, Draft, Hot, Outcome, Tables
 
 Ask = Callable[[Game], TableCommand]
