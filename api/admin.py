@@ -103,7 +103,10 @@ async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[AdminPla
 
 
 async def revoke_tokens(house: House, call: Call[NoQuery, None]) -> Answer[None]:
-    """Ends all tokens of a player, for ever. Open streams end within five seconds."""
+    """Ends all tokens of a player, for ever, and switches their webhooks off. Open streams end within five seconds.
+
+    It is for a player whose tokens somebody else has; who runs the server can give them a new one at its terminal.
+    """
     await operating.revoke_tokens(house.desk, call.caller.player_id, player_id_of(call.path))
     house.callers.forget()
     return Answer(None)

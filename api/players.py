@@ -79,15 +79,17 @@ async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> An
 
 
 async def revoke_token(house: House, call: Call[NoQuery, None]) -> Answer[None]:
-    """Ends one of the caller's tokens, the one that asks too. Its open streams end, tokens that it has made stay.
+    """Ends one of the caller's tokens, and with it the tokens that it has made, and these in turn.
 
-    Other processes than the one that answers may know it two seconds longer; streams end within five.
+    Spared are the token that asks and what it has made: it may end the one that has made it, and one that ends itself
+    leaves the others. Open streams of the ended ones end. Other processes than the one that answers may know them two
+    seconds longer; streams end within five.
     """
-    token_id = token_id_of(call.path)
-    if not await house.accounts.revoke(call.caller.player_id, token_id):
+    ended = await house.accounts.revoke(call.caller.player_id, token_id_of(call.path), call.caller.token_id)
+    if not ended:
         raise Failed("token_not_found")
     house.callers.forget()
-    house.streams.dismiss({token_id})
+    house.streams.dismiss(ended)
     return Answer(None)
 
 

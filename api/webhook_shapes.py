@@ -57,7 +57,9 @@ class WebhookBody(Struct, frozen=True):
     """A webhook, but for its secret. types: none named: all; game_id: null for all the player's games.
 
     disabled_by: `owner`, or what has switched it off: the answer 410 (`gone`), three days without a success
-    (`failing`), too many waiting messages (`behind`). failing_since: the first failed attempt after the last success.
+    (`failing`), too many waiting messages (`behind`), an operator who has ended all tokens of the player (`revoked`):
+    somebody else may have made it, so look at its url before switching it on again. failing_since: the first failed
+    attempt after the last success.
     old_secret_until: while the secret before the present one signs too.
     """
 

@@ -19,6 +19,7 @@ from api.webhook_shapes import (
 from services import webhooks
 from services.ids import new_uuid, public_id, uuid_of
 from services.paging import page_of
+from services.ports import Principal
 from services.rendering import timestamp, timestamp_if_any
 from services.webhooks import Delivery, NewWebhook, UrlRefused, Webhook, WebhookChange
 
@@ -29,7 +30,8 @@ async def create_webhook(house: House, call: Call[NoQuery, NewWebhookRequest]) -
     Messages of type `game.…` are the events of games where the caller has a seat, as that seat sees them;
     `decision.opened` tells that something is asked of the caller. They are signed as Standard Webhooks wants it, with
     the secret that is shown this once; so the request has no Idempotency-Key: where the answer was lost, the list tells
-    which one to delete. A webhook is the player's: it stays when the token that has made it is revoked.
+    which one to delete. A webhook is the player's: it stays when the token that has made it is revoked, and is switched
+    off when an operator ends all tokens of the player.
     """
     body = call.body
     _refuse_bad_url(house, body.url)
@@ -42,8 +44,13 @@ async def create_webhook(house: House, call: Call[NoQuery, NewWebhookRequest]) -
         tuple(dict.fromkeys(body.types)),
         body.game_id,
         _description(body.description),
+        call.caller.token_id,
     )
-    kept, secret = await webhooks.add_webhook(house.webhooks, new)
+    try:
+        kept, secret = await webhooks.add_webhook(house.webhooks, new)
+    except webhooks.TooManyWebhooks:
+        await _refuse_ended(house, call.caller)
+        raise
     return Answer(WebhookWithSecret(_shown(kept), secret), {"location": f"/v1/me/webhooks/{kept.webhook_id}"})
 
 
@@ -68,9 +75,10 @@ async def update_webhook(house: House, call: Call[NoQuery, WebhookChangeRequest]
         _refuse_bad_url(house, body.url)
     types = None if body.types is None else tuple(dict.fromkeys(body.types))
     description = None if body.description is None else _description(body.description)
-    change = WebhookChange(body.url, types, description, body.is_active)
+    change = WebhookChange(body.url, types, description, body.is_active, call.caller.token_id)
     kept = await house.webhooks.change(call.caller.player_id, webhook_id_of(call.path), change)
     if kept is None:
+        await _refuse_ended(house, call.caller)
         raise Failed("webhook_not_found")
     return Answer(_shown(kept))
 
@@ -87,7 +95,12 @@ async def rotate_webhook_secret(house: House, call: Call[NoQuery, EmptyBody]) ->
 
     For 24 hours the one before signs too: the header webhook-signature then has two signatures.
     """
-    kept, secret = await webhooks.rotate_secret(house.webhooks, call.caller.player_id, webhook_id_of(call.path))
+    caller, webhook_id = call.caller, webhook_id_of(call.path)
+    try:
+        kept, secret = await webhooks.rotate_secret(house.webhooks, caller.player_id, webhook_id, caller.token_id)
+    except webhooks.WebhookNotFound:
+        await _refuse_ended(house, caller)
+        raise
     return Answer(WebhookWithSecret(_shown(kept), secret))
 
 
@@ -113,6 +126,12 @@ async def redeliver(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[Deli
     if found is None:
         raise Failed("delivery_not_found")
     return Answer(_told(found))
+
+
+async def _refuse_ended(house: House, caller: Principal) -> None:
+    """Refuses a token that was ended a moment ago, and that this process has known still."""
+    if not await house.accounts.living([caller.token_id]):
+        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
 
 
 def _refuse_bad_url(house: House, url: str) -> None:

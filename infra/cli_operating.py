@@ -168,11 +168,28 @@ def player(name_or_id: str, data: Path | None) -> None:
 @click.argument("player_id")
 @_DATA
 def revoke_tokens(player_id: str, data: Path | None) -> None:
-    """Ends all tokens of a player."""
+    """Ends all tokens of a player and switches their webhooks off."""
     from services import operating
 
     _run(data, lambda office: operating.revoke_tokens(office.desk, office.operator, player_id))
-    click.echo(f"{player_id} has no token any more")
+    click.echo(f"{player_id} has no token any more, and no webhook that sends")
+
+
+@admin.command("give-token")
+@click.argument("player_id")
+@_DATA
+def give_token(player_id: str, data: Path | None) -> None:
+    """Prints a new token of a player whose tokens are all ended, this once: who has it is that player."""
+    from services import operating
+    from services.identity import GUEST_SCOPES, TooManyTokens
+
+    async def give(office: "Office") -> str:
+        return await operating.give_token(office.desk, office.accounts, office.operator, player_id, GUEST_SCOPES)
+
+    try:
+        click.echo(_run(data, give))
+    except TooManyTokens:
+        fail(f"{player_id} has as many tokens as there may be: revoke-tokens ends them", 1)
 
 
 @admin.command()

@@ -74,6 +74,15 @@ async def mint_token(
     return kept, token
 
 
+async def first_token(accounts: Accounts, player_id: str, scopes: Collection[Scope]) -> str:
+    """Makes a token for a known player that no other one has asked for. Errors: TooManyTokens."""
+    token = _new_token()
+    new = NewToken(public_id("tok", new_uuid()), "", tuple(sorted(set(scopes))))
+    if await accounts.add_token(player_id, token_hash(token), new, TOKENS_AT_MOST) is None:
+        raise TooManyTokens
+    return token
+
+
 def is_allowed(principal: Principal, scope: Scope) -> bool:
     """Tells whether the token may do what needs this scope."""
     return not GRANTED_BY[scope].isdisjoint(principal.scopes)

@@ -5,7 +5,7 @@ They answer as the adapters in infra/ do; the contract suite runs on both. One e
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -120,6 +120,7 @@ class KeptToken(Struct):
 
     player_id: str
     token: Token
+    made_by: str | None = None
     is_revoked: bool = False
 
 
@@ -131,6 +132,7 @@ class MemoryAccounts:
         self.players: dict[str, str] = {}
         self.suspended: dict[str, datetime] = {}
         self.kept: dict[bytes, KeptToken] = {}
+        self.when_all_end: list[Callable[[str], None]] = []  # told the player
 
     async def add_guest(self, player_id: str, name: str, token_hash: bytes, scopes: Sequence[str]) -> None:
         self.players[player_id] = name
@@ -169,18 +171,30 @@ class MemoryAccounts:
         ends = [new.expires_at] if new.expires_at else []
         ends += [self.now() + timedelta(seconds=new.valid_s)] if new.valid_s else []
         token = Token(new.token_id, new.label, new.scopes, self.now(), min(ends, default=None))
-        self.kept[token_hash] = KeptToken(player_id, token)
+        self.kept[token_hash] = KeptToken(player_id, token, new.asked_by)
         return token
 
     async def tokens(self, player_id: str) -> list[Token]:
         own = [kept.token for kept in self.kept.values() if kept.player_id == player_id and self._lives(kept)]
         return sorted(own, key=lambda token: (token.created_at, token.token_id))
 
-    async def revoke(self, player_id: str, token_id: str) -> bool:
-        own = [kept for kept in self.kept.values() if (kept.player_id, kept.token.token_id) == (player_id, token_id)]
-        for kept in own:
-            kept.is_revoked = True
-        return bool(own)
+    async def revoke(self, player_id: str, token_id: str, asked_by: str | None = None) -> set[str]:
+        own = {kept.token.token_id: kept for kept in self.kept.values() if kept.player_id == player_id}
+        if token_id not in own:
+            return set()
+        ended, above = _line(own, token_id, asked_by), own[token_id].made_by
+        for each, kept in own.items():
+            kept.is_revoked |= each in ended
+            if each not in ended and kept.made_by in ended:
+                kept.made_by = above
+        return ended
+
+    def revoke_all(self, player_id: str) -> None:
+        """Ends all tokens of a player, and what goes with them."""
+        for kept in self.kept.values():
+            kept.is_revoked |= kept.player_id == player_id
+        for tell in self.when_all_end:
+            tell(player_id)
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
         living = {
@@ -193,6 +207,12 @@ class MemoryAccounts:
     def _lives(self, kept: KeptToken) -> bool:
         expires_at = kept.token.expires_at
         return not kept.is_revoked and (expires_at is None or expires_at > self.now())
+
+
+def _line(own: Mapping[str, KeptToken], token_id: str, spared: str | None) -> set[str]:
+    """Gives a token and what it has made, and these in turn, without the one that is spared and what it has made."""
+    made = [each for each, kept in own.items() if kept.made_by == token_id != spared != each]
+    return {token_id}.union(*(_line(own, each, spared) for each in made))
 
 
 class MemoryReservations:

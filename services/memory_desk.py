@@ -43,8 +43,7 @@ class MemoryDesk:
         return await self._player(player_id) if player_id in self._accounts.players else None
 
     async def revoke_all(self, player_id: str) -> None:
-        for kept in self._accounts.kept.values():
-            kept.is_revoked |= kept.player_id == player_id
+        self._accounts.revoke_all(player_id)
 
     async def suspend(self, player_id: str, *, is_suspended: bool) -> None:
         if not is_suspended:

@@ -52,11 +52,14 @@ class MemoryWebhooks:
 
     def __init__(self, accounts: MemoryAccounts) -> None:
         self.accounts = accounts
+        accounts.when_all_end.append(self._switch_off)
         self.kept: dict[str, KeptWebhook] = {}
         self.sent: dict[str, KeptDelivery] = {}
 
     async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
         if new.player_id not in self.accounts.players or len(await self.owned(new.player_id)) >= at_most:
+            return None
+        if not await self._lives(new.asked_by):
             return None
         webhook = Webhook(
             webhook_id=new.webhook_id,
@@ -83,7 +86,7 @@ class MemoryWebhooks:
 
     async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
         webhook = await self.find(player_id, webhook_id)
-        if webhook is None:
+        if webhook is None or not await self._lives(change.asked_by):
             return None
         kept = self.kept[webhook_id]
         given = {name: getattr(change, name) for name in ("url", "types", "description")}
@@ -96,9 +99,11 @@ class MemoryWebhooks:
         kept.webhook = webhook
         return webhook
 
-    async def rotate(self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int) -> Webhook | None:
+    async def rotate(
+        self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int, asked_by: str | None = None
+    ) -> Webhook | None:
         webhook = await self.find(player_id, webhook_id)
-        if webhook is None:
+        if webhook is None or not await self._lives(asked_by):
             return None
         kept = self.kept[webhook_id]
         kept.secrets = (secret, kept.secrets[0])
@@ -188,6 +193,14 @@ class MemoryWebhooks:
     def has_due(self, webhook_id: str) -> bool:
         """Tells whether a delivery of the webhook is due, whether or not it waits for another one."""
         return any(map(self._is_due, self.waiting(webhook_id)))
+
+    async def _lives(self, token_id: str | None) -> bool:
+        return token_id is None or bool(await self.accounts.living([token_id]))
+
+    def _switch_off(self, player_id: str) -> None:
+        for kept in self.kept.values():
+            if kept.webhook.player_id == player_id:
+                kept.webhook = replace(kept.webhook, disabled="revoked")
 
     def _is_due(self, kept: KeptDelivery) -> bool:
         now = self.accounts.now()

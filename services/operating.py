@@ -5,7 +5,7 @@ that still plays every seat is told by an event. Nobody is shown a seed or the s
 so nothing of what is still to come.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID, uuid5
@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from domain.commands import EndGame, Level, NoteOperator, SeatBotForAbsent, TableCommand
 from domain.state import Status, is_over
+from services.identity import Scope, first_token
 from services.ids import new_uuid
-from services.ports import Actor, KeyedRequest, Secrets, WorkKind
+from services.ports import Accounts, Actor, KeyedRequest, Secrets, WorkKind
 from services.rendering import EventBody, Names, render_hands_open, render_openly
 from services.seats import PlayerNotFound
 from services.tables import Draft, Hot, Outcome, Tables
@@ -25,7 +26,7 @@ STALLED_S = 15.0  # overdue for so long: the clock hands due work out each secon
 _REQUESTS = UUID("6d0c9a4e-8f0b-4a52-9b5a-0f3f7f1f6c11")  # names deeds after the requests that asked for them
 
 DeedKind: TypeAlias = Literal[
-    "read_log", "end_game", "unstick_game", "seat_bot", "revoke_tokens", "suspend_player", "resume_player"
+    "read_log", "end_game", "unstick_game", "seat_bot", "revoke_tokens", "give_token", "suspend_player", "resume_player"
 ]
 
 
@@ -122,7 +123,7 @@ class OperatorDesk(Protocol):
         ...
 
     async def revoke_all(self, player_id: str) -> None:
-        """Ends all tokens of a player."""
+        """Ends all tokens of a player and switches their webhooks off."""
         ...
 
     async def suspend(self, player_id: str, *, is_suspended: bool) -> None:
@@ -206,10 +207,22 @@ async def unstick_game(
 
 
 async def revoke_tokens(desk: OperatorDesk, operator: str, player_id: str) -> None:
-    """Ends all tokens of a player: whoever has one is signed out for ever. Errors: PlayerNotFound."""
+    """Ends all tokens of a player: whoever has one is signed out for ever, and what was made with one sends nothing.
+
+    Errors: PlayerNotFound.
+    """
     await _known_player(desk, player_id)
     await desk.note(Deed("revoke_tokens", operator, player_id=player_id))
     await desk.revoke_all(player_id)
+
+
+async def give_token(
+    desk: OperatorDesk, accounts: Accounts, operator: str, player_id: str, scopes: Collection[Scope]
+) -> str:
+    """Makes a token for a player who has none any more, and gives it. Errors: PlayerNotFound, TooManyTokens."""
+    await _known_player(desk, player_id)
+    await desk.note(Deed("give_token", operator, player_id=player_id, reason=" ".join(sorted(scopes))))
+    return await first_token(accounts, player_id, scopes)
 
 
 async def suspend_player(desk: OperatorDesk, operator: str, player_id: str, reason: str) -> FoundPlayer:

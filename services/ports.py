@@ -160,7 +160,7 @@ class Token(Struct, frozen=True):
 class NewToken(Struct, frozen=True):
     """A token to be kept. valid_s: seconds until it expires; it never lives longer than `expires_at`.
 
-    asked_by: the token that asks for it, and has to live still.
+    asked_by: the token that asks for it and has to live still; it ends with that one.
     """
 
     token_id: str
@@ -202,8 +202,11 @@ class Accounts(Protocol):
         """Lists a player's living tokens, the oldest first."""
         ...
 
-    async def revoke(self, player_id: str, token_id: str) -> bool:
-        """Ends a token; False where the player has none such. Doing it again changes nothing."""
+    async def revoke(self, player_id: str, token_id: str, asked_by: str | None = None) -> set[str]:
+        """Ends a token and what it has made, and these in turn, but not the one that asks nor what that has made.
+
+        Gives all that are ended; none where the player has no such token. Doing it again changes nothing.
+        """
         ...
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:

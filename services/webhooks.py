@@ -31,8 +31,9 @@ _SECRET_PREFIX = "whsec_"  # noqa: S105  says what a string is, so that leaked s
 _URL = re.compile(r"[!-~]+")  # visible ASCII: nothing that could end a line of the request
 _HOST = re.compile(r"[A-Za-z0-9_.:-]+")
 
-Disabled: TypeAlias = Literal["owner", "gone", "failing", "behind"]
-"""Why a webhook is switched off: by its owner, by the answer 410, by failing for days, by too long a queue."""
+Disabled: TypeAlias = Literal["owner", "gone", "failing", "behind", "revoked"]
+"""Why a webhook is switched off: by its owner, by the answer 410, by failing for days, by too long a queue, or because
+an operator has ended all tokens of its player, one of which may have made it."""
 DeliveryState: TypeAlias = Literal["waiting", "delivered", "failed", "dropped"]
 Fault: TypeAlias = Literal[
     "address_refused", "no_public_address", "unreachable", "tls", "timeout", "bad_answer", "refused", "internal_error"
@@ -59,7 +60,7 @@ class Webhook(Struct, frozen=True):
 
 
 class NewWebhook(Struct, frozen=True):
-    """A webhook to be kept."""
+    """A webhook to be kept. asked_by: the token that asks for it, and has to live still."""
 
     webhook_id: str
     player_id: str
@@ -67,15 +68,17 @@ class NewWebhook(Struct, frozen=True):
     types: tuple[str, ...]
     game_id: str | None
     description: str
+    asked_by: str | None = None
 
 
 class WebhookChange(Struct, frozen=True):
-    """What to change of a webhook; None leaves it as it is."""
+    """What to change of a webhook; None leaves it as it is. asked_by: the token that asks, and has to live still."""
 
     url: str | None = None
     types: tuple[str, ...] | None = None
     description: str | None = None
     is_active: bool | None = None
+    asked_by: str | None = None
 
 
 class Delivery(Struct, frozen=True):
@@ -102,7 +105,7 @@ class Webhooks(Protocol):
     """The webhooks that are kept, and their deliveries of the last days."""
 
     async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
-        """Keeps a webhook of a known player; None where they have `at_most` already."""
+        """Keeps a webhook of a known player; None where they have `at_most` already, or the token that asks is over."""
         ...
 
     async def owned(self, player_id: str) -> list[Webhook]:
@@ -117,8 +120,13 @@ class Webhooks(Protocol):
         """Changes a webhook of the player's own; one that is switched on again is tried at once."""
         ...
 
-    async def rotate(self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int) -> Webhook | None:
-        """Gives a webhook of the player's own another secret; the one before signs too for `overlap_s`."""
+    async def rotate(
+        self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int, asked_by: str | None = None
+    ) -> Webhook | None:
+        """Gives a webhook of the player's own another secret; the one before signs too for `overlap_s`.
+
+        asked_by: the token that asks, and has to live still.
+        """
         ...
 
     async def remove(self, player_id: str, webhook_id: str) -> bool:
@@ -199,10 +207,12 @@ async def add_webhook(webhooks: Webhooks, new: NewWebhook) -> tuple[Webhook, str
     return kept, shown_secret(secret)
 
 
-async def rotate_secret(webhooks: Webhooks, player_id: str, webhook_id: str) -> tuple[Webhook, str]:
+async def rotate_secret(
+    webhooks: Webhooks, player_id: str, webhook_id: str, asked_by: str | None = None
+) -> tuple[Webhook, str]:
     """Gives a webhook another secret, shown this once. Errors: WebhookNotFound."""
     secret = os.urandom(_SECRET_BYTES)
-    kept = await webhooks.rotate(player_id, webhook_id, secret, OLD_SECRET_S)
+    kept = await webhooks.rotate(player_id, webhook_id, secret, OLD_SECRET_S, asked_by)
     if kept is None:
         raise WebhookNotFound
     return kept, shown_secret(secret)

@@ -49,8 +49,10 @@ class PostgresAccounts:
     async def tokens(self, player_id: str) -> list[Token]:
         return [_token(row) for row in await self._database.fetch(_SQL["tokens"], uuid_of("ply", player_id))]
 
-    async def revoke(self, player_id: str, token_id: str) -> bool:
-        return bool(await self._database.fetch(_SQL["revoke"], uuid_of("ply", player_id), uuid_of("tok", token_id)))
+    async def revoke(self, player_id: str, token_id: str, asked_by: str | None = None) -> set[str]:
+        asking = None if asked_by is None else uuid_of("tok", asked_by)
+        ids = uuid_of("ply", player_id), uuid_of("tok", token_id), asking
+        return {public_id("tok", row["token_id"]) for row in await self._database.fetch(_SQL["revoke"], *ids)}
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
         tokens = [uuid for token_id in token_ids if (uuid := uuid_of("tok", token_id))]

@@ -40,8 +40,9 @@ class PostgresWebhooks:
     async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
         game_id = None if new.game_id is None else uuid_of("gam", new.game_id)
         what = (new.url, list(new.types), game_id, new.description, self._seal.close(secret, new.webhook_id), at_most)
+        asking = _optional_uuid("tok", new.asked_by)
         ids = uuid_of("whk", new.webhook_id), uuid_of("ply", new.player_id)
-        return _first(await self._database.run(_SQL["add"], *ids, *what))
+        return _first(await self._database.run(_SQL["add"], *ids, *what, asking))
 
     async def owned(self, player_id: str) -> list[Webhook]:
         return [_webhook(row) for row in await self._database.fetch(_SQL["owned"], uuid_of("ply", player_id))]
@@ -51,12 +52,14 @@ class PostgresWebhooks:
 
     async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
         types = None if change.types is None else list(change.types)
-        what = (change.url, types, change.description, change.is_active)
+        what = (change.url, types, change.description, change.is_active, _optional_uuid("tok", change.asked_by))
         return _first(await self._database.fetch(_SQL["change"], *_own(player_id, webhook_id), *what))
 
-    async def rotate(self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int) -> Webhook | None:
-        sealed = self._seal.close(secret, webhook_id)
-        return _first(await self._database.run(_SQL["rotate"], *_own(player_id, webhook_id), sealed, float(overlap_s)))
+    async def rotate(
+        self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int, asked_by: str | None = None
+    ) -> Webhook | None:
+        what = self._seal.close(secret, webhook_id), float(overlap_s), _optional_uuid("tok", asked_by)
+        return _first(await self._database.run(_SQL["rotate"], *_own(player_id, webhook_id), *what))
 
     async def remove(self, player_id: str, webhook_id: str) -> bool:
         return bool(await self._database.run(_SQL["remove"], *_own(player_id, webhook_id)))
@@ -134,6 +137,10 @@ def _first(rows: list[asyncpg.Record]) -> Webhook | None:
 
 def _optional(prefix: str, uuid: UUID | None) -> str | None:
     return None if uuid is None else public_id(prefix, uuid)
+
+
+def _optional_uuid(prefix: str, text: str | None) -> UUID | None:
+    return None if text is None else uuid_of(prefix, text)
 
 
 def _webhook(row: asyncpg.Record) -> Webhook:

@@ -29,13 +29,10 @@ WITH dead AS (
 ), owner AS (
     SELECT player_id FROM player WHERE player_id = $1 FOR NO KEY UPDATE
 )
-INSERT INTO token (sha256, player_id, token_id, label, scopes, expires_at)
-SELECT $2, player_id, $3, $4, $5, least(statement_timestamp() + $6::integer * interval '1 second', $7)
+INSERT INTO token (sha256, player_id, token_id, label, scopes, expires_at, made_by)
+SELECT $2, player_id, $3, $4, $5, least(statement_timestamp() + $6::integer * interval '1 second', $7), $9
 FROM owner
-WHERE living_tokens_of(player_id) < $8 AND ($9::uuid IS NULL OR EXISTS (
-    SELECT FROM token AS asking
-    WHERE token_id = $9 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
-))
+WHERE living_tokens_of(player_id) < $8 AND token_lives(player_id, $9)
 RETURNING token_id, label, scopes, created_at, expires_at;
 
 -- name: tokens
@@ -45,9 +42,7 @@ WHERE player_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_a
 ORDER BY created_at, token_id;
 
 -- name: revoke
-UPDATE token SET revoked_at = coalesce(revoked_at, statement_timestamp())
-WHERE player_id = $1 AND token_id = $2
-RETURNING token_id;
+SELECT end_token($1, $2, $3) AS token_id;
 
 -- name: living
 SELECT token_id

@@ -50,7 +50,7 @@ ORDER BY player_id DESC
 LIMIT $4;
 
 -- name: revoke_all
-UPDATE token SET revoked_at = statement_timestamp() WHERE player_id = $1 AND revoked_at IS NULL;
+SELECT end_all_tokens($1);
 
 -- name: suspend
 UPDATE player SET suspended_at = CASE WHEN $2 THEN coalesce(suspended_at, statement_timestamp()) END

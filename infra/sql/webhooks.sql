@@ -6,7 +6,7 @@ WITH owner AS (
 INSERT INTO webhook (webhook_id, player_id, url, types, game_id, description, secret)
 SELECT $1, player_id, $3, $4, $5, $6, $7
 FROM owner
-WHERE webhooks_of(player_id) < $8
+WHERE webhooks_of(player_id) < $8 AND token_lives(player_id, $9)
 RETURNING *;
 
 -- name: owned
@@ -16,20 +16,28 @@ SELECT * FROM webhook WHERE player_id = $1 ORDER BY webhook_id;
 SELECT * FROM webhook WHERE player_id = $1 AND webhook_id = $2;
 
 -- name: change
+WITH owner AS (
+    SELECT player_id AS owner_id FROM player WHERE player_id = $1 FOR NO KEY UPDATE
+)
 UPDATE webhook
 SET url = coalesce($3, url), types = coalesce($4, types), description = coalesce($5, description),
     disabled = CASE $6::boolean WHEN false THEN coalesce(disabled, 'owner') WHEN true THEN NULL ELSE disabled END,
     failures = CASE WHEN $6 THEN 0 ELSE failures END,
     failing_since = CASE WHEN $6 THEN NULL ELSE failing_since END,
     resume_at = CASE WHEN $6 THEN '-infinity' ELSE resume_at END
-WHERE player_id = $1 AND webhook_id = $2
-RETURNING *;
+FROM owner
+WHERE player_id = owner_id AND webhook_id = $2 AND token_lives(owner_id, $7)
+RETURNING webhook.*;
 
 -- name: rotate
+WITH owner AS (
+    SELECT player_id AS owner_id FROM player WHERE player_id = $1 FOR NO KEY UPDATE
+)
 UPDATE webhook
 SET secret = $3, old_secret = secret, old_secret_until = statement_timestamp() + make_interval(secs => $4)
-WHERE player_id = $1 AND webhook_id = $2
-RETURNING *;
+FROM owner
+WHERE player_id = owner_id AND webhook_id = $2 AND token_lives(owner_id, $5)
+RETURNING webhook.*;
 
 -- name: remove
 DELETE FROM webhook WHERE player_id = $1 AND webhook_id = $2 RETURNING webhook_id;

@@ -58,6 +58,6 @@ async def revoked(server: Server, player_id: str, token_id: str) -> bool:
     """Revokes a token as another process does."""
     database = Database(database_url((server.data / "run").resolve()), size=1, name="test")
     try:
-        return await PostgresAccounts(database).revoke(player_id, token_id)
+        return bool(await PostgresAccounts(database).revoke(player_id, token_id))
     finally:
         await database.close()

@@ -125,6 +125,17 @@ def test_a_player_is_found_suspended_let_in_and_signed_out(settings: Settings, o
     printed("revoke-tokens", opened.anna)
     assert not run(is_known())
 
+    async def speaks_for() -> str | None:
+        async with open_services(settings) as services:
+            principal = await who_is(services.accounts, printed_token)
+            return None if principal is None else principal.player_id
+
+    printed_token = printed("give-token", opened.anna).strip()
+    assert run(speaks_for()) == opened.anna
+    book = printed("audit")
+    assert "give_token" in book
+    assert printed_token not in book
+
 
 @pytest.mark.parametrize(
     ("arguments", "why"),

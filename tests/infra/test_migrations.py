@@ -33,6 +33,7 @@ FILES = [
     "0012_tickets.sql",
     "0013_stream_tickets.sql",
     "0014_bounds.sql",
+    "0015_ended_tokens.sql",
 ]
 
 _numbers = itertools.count(1)
