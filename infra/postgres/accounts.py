@@ -20,7 +20,7 @@ class PostgresAccounts:
         self._database = database
 
     async def add_guest(self, player_id: str, name: str, token_hash: bytes, scopes: Sequence[str]) -> None:
-        await self._database.run(_SQL["add_guest"], uuid_of("ply", player_id), name, token_hash, list(scopes))
+        await self._database.write(_SQL["add_guest"], uuid_of("ply", player_id), name, token_hash, list(scopes))
 
     async def principal(self, token_hash: bytes) -> Principal | None:
         for row in await self._database.fetch(_SQL["principal"], token_hash):
@@ -34,16 +34,16 @@ class PostgresAccounts:
         return {public_id("ply", row["player_id"]): row["name"] for row in rows}
 
     async def forget(self, player_id: str) -> None:
-        await self._database.fetch(_SQL["forget"], uuid_of("ply", player_id))
+        await self._database.write(_SQL["forget"], uuid_of("ply", player_id), again=True)
 
     async def rename(self, player_id: str, name: str) -> bool:
-        return bool(await self._database.fetch(_SQL["rename"], uuid_of("ply", player_id), name))
+        return bool(await self._database.write(_SQL["rename"], uuid_of("ply", player_id), name, again=True))
 
     async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
         token_id, scopes = uuid_of("tok", new.token_id), list(new.scopes)
         asked_by = None if new.asked_by is None else uuid_of("tok", new.asked_by)
         what = (token_hash, token_id, new.label, scopes, new.valid_s, new.expires_at, at_most, asked_by)
-        rows = await self._database.run(_SQL["add_token"], uuid_of("ply", player_id), *what)
+        rows = await self._database.write(_SQL["add_token"], uuid_of("ply", player_id), *what)
         return _token(rows[0]) if rows else None
 
     async def tokens(self, player_id: str) -> list[Token]:
@@ -52,7 +52,9 @@ class PostgresAccounts:
     async def revoke(self, player_id: str, token_id: str, asked_by: str | None = None) -> set[str]:
         asking = None if asked_by is None else uuid_of("tok", asked_by)
         ids = uuid_of("ply", player_id), uuid_of("tok", token_id), asking
-        return {public_id("tok", row["token_id"]) for row in await self._database.fetch(_SQL["revoke"], *ids)}
+        return {
+            public_id("tok", row["token_id"]) for row in await self._database.write(_SQL["revoke"], *ids, again=True)
+        }
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
         tokens = [uuid for token_id in token_ids if (uuid := uuid_of("tok", token_id))]
@@ -68,7 +70,7 @@ class PostgresReservations:
 
     async def reserve(self, request: KeyedRequest, new_id: UUID) -> tuple[UUID, bytes]:
         place = (request.principal, request.operation, request.key)
-        rows = await self._database.fetch(_SQL["reserve"], *place, request.fingerprint, new_id)
+        rows = await self._database.write(_SQL["reserve"], *place, request.fingerprint, new_id, again=True)
         [kept] = rows or await self._database.fetch(_SQL["reserved"], *place)
         return kept["new_id"], kept["fingerprint"]
 
@@ -80,7 +82,7 @@ class PostgresReservations:
         return [row["new_id"] for row in await self._database.fetch(_SQL["unfinished"], player_id, limit)]
 
     async def finish(self, new_ids: Sequence[UUID]) -> None:
-        await self._database.fetch(_SQL["finish"], new_ids)
+        await self._database.write(_SQL["finish"], new_ids, again=True)
 
 
 async def new_player(url: str, name: str, scopes: Sequence[Scope]) -> Guest:

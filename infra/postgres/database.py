@@ -1,12 +1,13 @@
 """Connections to Postgres: one pool per process, which outlives the server's restarts."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
 
+from infra.sql import statements
 from infra.watching.numbers import DATABASE_FAULTS
 from services.ports import Unavailable
 
@@ -44,6 +45,8 @@ _UNDONE = (
     asyncpg.QueryCanceledError,
 )
 
+
+_SQL = statements("sessions")
 
 _CAUSES: dict[type[Exception], str] = {
     asyncpg.DiskFullError: "disk_full",
@@ -102,6 +105,8 @@ class Database:
         self._name = name
         self._pool: asyncpg.Pool | None = None
         self._opening = asyncio.Lock()
+        self._writing: set[asyncio.Task[list[asyncpg.Record]]] = set()
+        self._left: set[int] = set()  # the server's processes of writes that were left alone
 
     async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement that may be run twice: where the connection is lost it is tried once more.
@@ -116,15 +121,22 @@ class Database:
 
     async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement once. Errors: NotDone; another Unavailable, where it may have been carried out."""
-        pool = self._pool or await self._open()
-        with lost_is_unavailable(NotDone, LOST_AT_FIRST):
-            connection = await pool.acquire(timeout=ANSWER_S)
-        try:
+        async with self._connection() as connection:
             with lost_is_unavailable():
                 rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
                 return rows
-        finally:
-            await pool.release(connection)
+
+    async def write(self, statement: str, *arguments: Any, again: bool = False) -> list[asyncpg.Record]:
+        """Runs a statement whose success somebody is told: no synchronous standby may lack it then.
+
+        again: it may be run twice, where the connection is lost. It goes on to its end whoever is cancelled; one that
+        has no answer in ANSWER_S is left alone with its session, since Postgres would show a cancelled one to
+        everybody. While any of these waits for its standby, nothing further is written. Errors: as those of `run`.
+        """
+        writing = asyncio.create_task(self._write(statement, *arguments, again=again))
+        self._writing.add(writing)
+        writing.add_done_callback(self._has_written)
+        return await asyncio.shield(writing)
 
     async def forget_connections(self) -> None:
         """Has the next statements run on new connections: the idle ones may be dead without knowing it."""
@@ -136,9 +148,58 @@ class Database:
         if self._pool is not None:
             try:
                 async with asyncio.timeout(2):
+                    if self._writing:
+                        await asyncio.wait(self._writing)
                     await self._pool.close()
             except LOST:
                 self._pool.terminate()
+
+    async def _write(self, statement: str, *arguments: Any, again: bool) -> list[asyncpg.Record]:
+        await self._refuse_behind_left_ones()
+        left_before = len(self._left)
+        try:
+            return await self._write_once(statement, *arguments)
+        except Unavailable:
+            await self.forget_connections()
+            if not again or len(self._left) > left_before:
+                raise
+            return await self._write_once(statement, *arguments)
+
+    async def _write_once(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        async with self._connection() as connection:
+            leaving = asyncio.get_running_loop().call_later(ANSWER_S, self._leave, connection)
+            try:
+                with lost_is_unavailable():
+                    # The driver's own timeout would cancel it.
+                    rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments, timeout=2 * ANSWER_S)
+                    return rows
+            finally:
+                leaving.cancel()
+
+    def _leave(self, connection: asyncpg.Connection) -> None:
+        self._left.add(connection.get_server_pid())
+        connection.terminate()
+
+    async def _refuse_behind_left_ones(self) -> None:
+        if self._left:
+            self._left = {row["pid"] for row in await self.fetch(_SQL["at_work"], list(self._left))}
+        if self._left:
+            raise NotDone("a write still waits for a synchronous standby")
+
+    def _has_written(self, writing: asyncio.Task[list[asyncpg.Record]]) -> None:
+        self._writing.discard(writing)
+        if not writing.cancelled():
+            writing.exception()  # where the caller was cancelled nobody else takes note of it
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
+        pool = self._pool or await self._open()
+        with lost_is_unavailable(NotDone, LOST_AT_FIRST):
+            connection = await pool.acquire(timeout=ANSWER_S)
+        try:
+            yield connection
+        finally:
+            await pool.release(connection)
 
     async def _open(self) -> asyncpg.Pool:
         async with self._opening:

@@ -21,7 +21,7 @@ class PostgresInvites:
     async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
         game_id, made_by = uuid_of("gam", new.game_id), uuid_of("ply", new.made_by)
         values = (invite_id, new.code, game_id, new.seat, new.is_hand, made_by, float(new.valid_s))
-        await self._database.run(_SQL["keep"], *values)
+        await self._database.write(_SQL["keep"], *values)
         [row] = await self._database.fetch(_SQL["kept"], invite_id)
         return _invite(row)
 
@@ -34,7 +34,7 @@ class PostgresInvites:
         return int(count)
 
     async def forget_old(self) -> None:
-        await self._database.fetch(_SQL["forget_old"])
+        await self._database.write(_SQL["forget_old"], again=True)
 
 
 def _invite(row: asyncpg.Record) -> Invite:

@@ -30,6 +30,7 @@ _SETTINGS = {
     "lock_timeout": "5s",
 }
 _SQL = statements("log")
+_AT_WORK = statements("sessions")["at_work"]
 _GAME_IN_KEY = re.compile(r"\(game_id, [^()]*\)=\(([0-9a-f-]{36}), ")
 
 
@@ -182,8 +183,8 @@ class Lane:
         connection = await connect(self._url, name=self._name, **_SETTINGS)
         try:
             with lost_is_unavailable(NotDone):
-                is_there = await connection.fetch(_SQL["is_there"], self._left, timeout=ANSWER_S)
-            if is_there:
+                is_at_work = await connection.fetch(_AT_WORK, [self._left], timeout=ANSWER_S)
+            if is_at_work:
                 raise NotDone("an append still waits for a synchronous standby")
         except Unavailable:
             connection.terminate()

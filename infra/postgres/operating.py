@@ -49,15 +49,15 @@ class PostgresDesk:
         return _player(rows[0]) if rows else None
 
     async def revoke_all(self, player_id: str) -> None:
-        await self._database.fetch(_SQL["revoke_all"], uuid_of("ply", player_id))
+        await self._database.write(_SQL["revoke_all"], uuid_of("ply", player_id), again=True)
 
     async def suspend(self, player_id: str, *, is_suspended: bool) -> None:
-        await self._database.fetch(_SQL["suspend"], uuid_of("ply", player_id), is_suspended)
+        await self._database.write(_SQL["suspend"], uuid_of("ply", player_id), is_suspended, again=True)
 
     async def note(self, deed: Deed) -> None:
         game, player = _uuid("gam", deed.game_id), _uuid("ply", deed.player_id)
         where = (game, player, deed.reason)
-        await self._database.fetch(_SQL["note"], deed.deed_id, deed.what, deed.operator, *where)
+        await self._database.write(_SQL["note"], deed.deed_id, deed.what, deed.operator, *where, again=True)
 
     async def deeds(self, before: int | None, limit: int) -> list[NotedDeed]:
         rows = await self._database.fetch(_SQL["deeds"], before or _LAST_NUMBER, limit)

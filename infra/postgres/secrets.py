@@ -41,7 +41,9 @@ class PostgresSecrets:
         self._seal = Seal(key)
 
     async def keep(self, game_id: str, seed: bytes) -> None:
-        await self._database.fetch(_SQL["keep_secret"], uuid_of("gam", game_id), self._seal.close(seed, game_id))
+        await self._database.write(
+            _SQL["keep_secret"], uuid_of("gam", game_id), self._seal.close(seed, game_id), again=True
+        )
 
     async def seed(self, game_id: str) -> bytes:
         rows = await self._database.fetch(_SQL["secret"], uuid_of("gam", game_id))

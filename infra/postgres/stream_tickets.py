@@ -19,11 +19,11 @@ class PostgresStreamTickets:
     async def make(self, ticket: bytes, token_id: str, opens: Opens) -> TicketTimes | None:
         what = (uuid_of("tok", token_id), _game(opens), opens.with_view)
         bounds = (float(FIRST_USE_S), float(LIFE_S), TICKETS_AT_MOST)
-        rows = await self._database.run(_SQL["make"], ticket, *what, *bounds)
+        rows = await self._database.write(_SQL["make"], ticket, *what, *bounds)
         return TicketTimes(**rows[0]) if rows else None
 
     async def use(self, ticket: bytes, opens: Opens) -> TicketHolder | None:
-        rows = await self._database.fetch(_SQL["use"], ticket, _game(opens), opens.with_view, float(LIFE_S))
+        rows = await self._database.write(_SQL["use"], ticket, _game(opens), opens.with_view, float(LIFE_S), again=True)
         for player, name, scopes, token, expires_at, turn in rows:
             player_id, token_id = public_id("ply", player), public_id("tok", token)
             return TicketHolder(player_id, name, tuple(scopes), token_id, expires_at, ticket, turn)

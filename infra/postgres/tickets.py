@@ -26,30 +26,35 @@ class PostgresTickets:
     async def keep(self, ticket_id: UUID, new: NewTicket) -> Ticket | None:
         who = (uuid_of("ply", new.player_id), uuid_of("tok", new.token_id))
         what = (new.ruleset, new.players.min, new.players.max, _written(new.pace), new.bots_after_s, new.rating)
-        await self._database.run(_SQL["keep"], ticket_id, *who, *what)
+        await self._database.write(_SQL["keep"], ticket_id, *who, *what)
         rows = await self._database.fetch(_SQL["kept"], ticket_id)
         return _ticket(rows[0]) if rows else None
 
     async def find(self, ticket_id: str, player_id: str) -> Ticket | None:
-        rows = await self._database.fetch(_SQL["find"], uuid_of("tkt", ticket_id), uuid_of("ply", player_id))
+        rows = await self._database.write(
+            _SQL["find"], uuid_of("tkt", ticket_id), uuid_of("ply", player_id), again=True
+        )
         return _ticket(rows[0]) if rows else None
 
     async def of_player(self, player_id: str, limit: int) -> list[Ticket]:
-        return [_ticket(row) for row in await self._database.fetch(_SQL["of_player"], uuid_of("ply", player_id), limit)]
+        return [
+            _ticket(row)
+            for row in await self._database.write(_SQL["of_player"], uuid_of("ply", player_id), limit, again=True)
+        ]
 
     async def cancel(self, ticket_id: str, player_id: str) -> Ticket | None:
-        await self._database.fetch(_SQL["cancel"], uuid_of("tkt", ticket_id), uuid_of("ply", player_id))
+        await self._database.write(_SQL["cancel"], uuid_of("tkt", ticket_id), uuid_of("ply", player_id), again=True)
         return await self.find(ticket_id, player_id)
 
     async def waiting(self, limit: int) -> list[Ticket]:
         return [_ticket(row) for row in await self._database.fetch(_SQL["waiting"], limit, _CLASSES)]
 
     async def expire(self, ticket_ids: Sequence[str]) -> None:
-        await self._database.fetch(_SQL["expire"], [uuid_of("tkt", each) for each in ticket_ids])
+        await self._database.write(_SQL["expire"], [uuid_of("tkt", each) for each in ticket_ids], again=True)
 
     async def seat(self, game_id: str, ticket_ids: Sequence[str], seats: int) -> bool:
         tickets = [uuid_of("tkt", each) for each in ticket_ids]
-        return bool(await self._database.run(_SQL["seat"], uuid_of("gam", game_id), tickets, seats))
+        return bool(await self._database.write(_SQL["seat"], uuid_of("gam", game_id), tickets, seats))
 
     async def seated(self) -> list[SeatedTable]:
         rows = await self._database.fetch(_SQL["seated"])
@@ -60,10 +65,10 @@ class PostgresTickets:
         ]
 
     async def tell(self, game_id: str) -> None:
-        await self._database.fetch(_SQL["tell"], uuid_of("gam", game_id))
+        await self._database.write(_SQL["tell"], uuid_of("gam", game_id), again=True)
 
     async def forget_old(self) -> None:
-        await self._database.fetch(_SQL["forget_old"])
+        await self._database.write(_SQL["forget_old"], again=True)
 
 
 def _written(pace: Pace) -> str:

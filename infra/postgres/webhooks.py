@@ -42,7 +42,7 @@ class PostgresWebhooks:
         what = (new.url, list(new.types), game_id, new.description, self._seal.close(secret, new.webhook_id), at_most)
         asking = _optional_uuid("tok", new.asked_by)
         ids = uuid_of("whk", new.webhook_id), uuid_of("ply", new.player_id)
-        return _first(await self._database.run(_SQL["add"], *ids, *what, asking))
+        return _first(await self._database.write(_SQL["add"], *ids, *what, asking))
 
     async def owned(self, player_id: str) -> list[Webhook]:
         return [_webhook(row) for row in await self._database.fetch(_SQL["owned"], uuid_of("ply", player_id))]
@@ -53,20 +53,20 @@ class PostgresWebhooks:
     async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
         types = None if change.types is None else list(change.types)
         what = (change.url, types, change.description, change.is_active, _optional_uuid("tok", change.asked_by))
-        return _first(await self._database.fetch(_SQL["change"], *_own(player_id, webhook_id), *what))
+        return _first(await self._database.write(_SQL["change"], *_own(player_id, webhook_id), *what, again=True))
 
     async def rotate(
         self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int, asked_by: str | None = None
     ) -> Webhook | None:
         what = self._seal.close(secret, webhook_id), float(overlap_s), _optional_uuid("tok", asked_by)
-        return _first(await self._database.run(_SQL["rotate"], *_own(player_id, webhook_id), *what))
+        return _first(await self._database.write(_SQL["rotate"], *_own(player_id, webhook_id), *what))
 
     async def remove(self, player_id: str, webhook_id: str) -> bool:
-        return bool(await self._database.run(_SQL["remove"], *_own(player_id, webhook_id)))
+        return bool(await self._database.write(_SQL["remove"], *_own(player_id, webhook_id)))
 
     async def ping(self, webhook_id: str, delivery_id: str) -> Delivery:
         ids = uuid_of("msg", delivery_id), uuid_of("whk", webhook_id)
-        [row] = await self._database.run(_SQL["ping"], *ids, PING)
+        [row] = await self._database.write(_SQL["ping"], *ids, PING)
         return _delivery(row)
 
     async def deliveries(self, webhook_id: str, before: str | None, limit: int) -> list[Delivery]:
@@ -76,19 +76,19 @@ class PostgresWebhooks:
 
     async def send_again(self, webhook_id: str, delivery_id: str) -> Delivery | None:
         ids = uuid_of("whk", webhook_id), uuid_of("msg", delivery_id)
-        rows = await self._database.fetch(_SQL["send_again"], *ids)
+        rows = await self._database.write(_SQL["send_again"], *ids, again=True)
         return _delivery(rows[0]) if rows else None
 
     async def claim(self, webhook_id: str, limit: int) -> list[Claimed]:
         bounds = (limit, OVERTAKEN_AFTER, float(LEASE_S))
-        rows = await self._database.run(_SQL["claim"], uuid_of("whk", webhook_id), *bounds)
+        rows = await self._database.write(_SQL["claim"], uuid_of("whk", webhook_id), *bounds)
         return [self._claimed(webhook_id, row) for row in rows]
 
     async def settle(self, claimed: Claimed, outcome: Outcome) -> None:
         ids = uuid_of("msg", claimed.delivery_id), uuid_of("whk", claimed.webhook_id)
         *what, is_unsent = _settled(outcome)
         bounds = ([float(pause) for pause in PAUSES_S], float(FAILING_S))
-        await self._database.run(_SQL["settle"], *ids, claimed.attempt, *what, *bounds, is_unsent)
+        await self._database.write(_SQL["settle"], *ids, claimed.attempt, *what, *bounds, is_unsent)
 
     def _claimed(self, webhook_id: str, row: asyncpg.Record) -> Claimed:
         return Claimed(

@@ -26,9 +26,6 @@ WITH fit AS MATERIALIZED (
 )
 SELECT statement_timestamp() AS at, ARRAY(SELECT game_id FROM fit) AS written;
 
--- name: is_there
-SELECT FROM pg_stat_activity WHERE pid = $1 AND application_name = current_setting('application_name');
-
 -- name: read
 -- One row: the payloads, and all that is of fixed size packed into one string, as the reader takes it apart. The game
 -- stands in a SELECT of its own so that one plan does for all games: else each reading is planned for its partition.

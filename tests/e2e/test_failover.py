@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 
+import httpx
 import pytest
 import redis
 
@@ -46,6 +47,7 @@ def test_the_game_and_its_streams_go_on_at_the_promoted_standby(standing_by: Pai
         secret_key=bytes(range(32)),
     )
     struck: list[int] = []
+    newcomers: list[str] = []
 
     def accepted() -> int:
         return sum(bool(sent.accepted) for player in players for sent in player.sent)
@@ -54,6 +56,7 @@ def test_the_game_and_its_streams_go_on_at_the_promoted_standby(standing_by: Pai
         if not struck:
             eventually(lambda: accepted() > 5, within_s=30, what="moves before")
             struck.append(accepted())
+            newcomers.extend(_join(running.base_urls[0]) for _ in range(3))
             standing_by.lose_primary()
             standing_by.promote()
             eventually(lambda: accepted() > struck[0] + 2, within_s=30, what="moves afterwards")
@@ -65,11 +68,22 @@ def test_the_game_and_its_streams_go_on_at_the_promoted_standby(standing_by: Pai
         finally:
             for player in players:
                 player.client.close()
+        known = [_is_known(running.base_urls[0], token) for token in newcomers]
         generations = _generations(bus)
     sys.stdout.write(f"{struck} moves accepted before, {accepted()} in all\n")
     assert faults_in(players) == []
+    assert known == [True] * 3
     assert 5 < struck[0] < accepted()
     assert [timeline for _, timeline, _ in generations] == ["00000001", "00000002"]
+
+
+def _join(base_url: str) -> str:
+    token: str = httpx.post(f"{base_url}/v1/players", json={"name": "Clara"}).raise_for_status().json()["token"]
+    return token
+
+
+def _is_known(base_url: str, token: str) -> bool:
+    return httpx.get(f"{base_url}/v1/me", headers={"Authorization": f"Bearer {token}"}).is_success
 
 
 def _generations(bus: Running) -> list[list[str]]:
