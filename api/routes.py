@@ -75,7 +75,7 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
                 house.at_tables.sign(game_id, caller.player_id)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is answered as a problem
             answered = await _failed(house, request, error)
-        answered.headers |= quota | going
+        answered.headers = quota | going | answered.headers
         return answered
 
     methods: list[Method] = ["GET", "HEAD"] if operation.method == "GET" else [operation.method]

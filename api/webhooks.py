@@ -2,6 +2,7 @@
 
 from api.calls import Answer, Call, EmptyBody, NoQuery
 from api.house import House
+from api.limits import refuse_beyond
 from api.paths import delivery_id_of, webhook_id_of
 from api.players import refuse_unshowable
 from api.problems import Failed
@@ -68,9 +69,11 @@ async def get_webhook(house: House, call: Call[NoQuery, None]) -> Answer[Webhook
 async def update_webhook(house: House, call: Call[NoQuery, WebhookChangeRequest]) -> Answer[WebhookBody]:
     """Changes a webhook, or switches it off and on again.
 
-    What waits is sent when it is switched on again; what happens while it is off is not.
+    What waits is sent when it is switched on again; what happens while it is off is not. Switching on counts as a test.
     """
     body = call.body
+    if body.is_active:
+        await _count_try(house, call.caller)
     if body.url is not None:
         _refuse_bad_url(house, body.url)
     types = None if body.types is None else tuple(dict.fromkeys(body.types))
@@ -105,7 +108,11 @@ async def rotate_webhook_secret(house: House, call: Call[NoQuery, EmptyBody]) ->
 
 
 async def test_webhook(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[DeliveryBody]:
-    """Sends a message of type `webhook.ping` within a second or two; the list of deliveries tells how it went."""
+    """Sends a message of type `webhook.ping` within a second or two; the list of deliveries tells how it went.
+
+    A player may test, redeliver and switch webhooks on only so often a minute; see `/v1/meta`.
+    """
+    await _count_try(house, call.caller)
     return Answer(_told(await webhooks.ping(house.webhooks, call.caller.player_id, webhook_id_of(call.path))))
 
 
@@ -119,13 +126,22 @@ async def list_deliveries(house: House, call: Call[DeliveriesQuery, None]) -> An
 
 
 async def redeliver(house: House, call: Call[NoQuery, EmptyBody]) -> Answer[DeliveryBody]:
-    """Sends a delivery again, whatever became of it, under the same id, as the caller may see it by now."""
+    """Sends a delivery again, whatever became of it, under the same id, as the caller may see it by now.
+
+    It counts as a test.
+    """
+    await _count_try(house, call.caller)
     player_id, webhook_id = call.caller.player_id, webhook_id_of(call.path)
     await webhooks.own_webhook(house.webhooks, player_id, webhook_id)
     found = await webhooks.send_again(house.webhooks, player_id, webhook_id, delivery_id_of(call.path))
     if found is None:
         raise Failed("delivery_not_found")
     return Answer(_told(found))
+
+
+async def _count_try(house: House, caller: Principal) -> None:
+    """Counts what has something sent to an address of the player's choice, whichever token asks for it."""
+    await refuse_beyond(house.limits["webhook_tries"], "webhook_tries", caller.player_id)
 
 
 async def _refuse_ended(house: House, caller: Principal) -> None:

@@ -55,6 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     streams_per_address: UpToMillion = 100  # open at once in one API process
     strangers_per_s: UpToMillion = 20  # requests without a known token, per address
     strangers_burst: UpToMillion = 100  # of these at once per address, after silence
+    webhook_tries_per_minute: UpToMillion = 10  # tests, redeliveries and switchings on of webhooks, per player
     trusted_proxies: str = ""  # in front, believed about the client: networks (10.0.0.0/8, …) and `unix`
     forwarded_header: Literal["x-forwarded-for", "forwarded"] = "x-forwarded-for"  # where they name the client
     cors_origins: str = ""  # websites that may call the API from a browser: https://a.example,https://b.example or *

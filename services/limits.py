@@ -11,7 +11,7 @@ from services.ids import public_id
 from services.ports import KeyedRequest, Reservations
 from services.tables import GameNotFound, Tables
 
-Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers"]
+Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers", "webhook_tries"]
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -28,7 +28,8 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     moves: everything that changes something, but for opening games. costly_read: so many reads count the view at a
     version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened, or
     plays before no ticket is given for another one.
-    strangers: requests without a token, or with one that this server does not know yet.
+    strangers: requests without a token, or with one that this server does not know yet. webhook_tries: of one player,
+    whatever the token: tests of webhooks, redeliveries, and switching webhooks on.
     """
 
     reads_per_s: _Count = 100
@@ -43,6 +44,7 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     streams_per_address: _Count = 100
     strangers_per_s: _Count = 20
     strangers_burst: _Count = 100
+    webhook_tries_per_minute: _Count = 10
 
     @property
     def policies(self) -> dict[Policy, tuple[int, float]]:
@@ -53,6 +55,7 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
             "games": (self.games_per_minute, 60.0),
             "guests": (self.guests_per_minute, 60.0),
             "strangers": (self.strangers_burst, self.strangers_burst / self.strangers_per_s),
+            "webhook_tries": (self.webhook_tries_per_minute, 60.0),
         }
 
 

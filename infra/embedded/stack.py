@@ -32,6 +32,7 @@ GENEROUS = {  # who runs this is alone with friends and programs
     "moves_per_s": 10_000,
     "moves_burst": 20_000,
     "games_per_minute": 1_000,
+    "webhook_tries_per_minute": 1_000,
     "games_unfinished": 1_000,
     "guests_per_minute": 1_000,
     "streams_per_token": 10_000,

@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from services.webhooks import TYPES, WEBHOOKS_AT_MOST, UrlRefused, read_target
 from tests.api.post import URL, Post, deliveries, webhook
 from tests.api.test_errors import assert_problem
-from tests.api.world import Player, World, players
+from tests.api.world import AMPLE, Player, World, new_world, players, with_token
 
 _A_DAY = timedelta(days=1)
 
@@ -188,6 +189,33 @@ async def test_a_webhook_is_switched_off_and_on(anna: Player, post: Post) -> Non
     await anna.sent("PATCH", path, {"is_active": True})
     await post.carry()
     assert len(post.server.received) == 1
+
+
+async def test_a_player_has_something_sent_only_so_often_whatever_the_token_and_the_webhook() -> None:
+    world = new_world(quotas=replace(AMPLE, webhook_tries_per_minute=3))
+    async with players(world, "Anna", "Boris") as [anna, boris]:
+        path, _ = await webhook(anna)
+        made = await anna.sent("POST", f"{path}/test")
+        other, _ = await webhook(anna)
+        assert (await anna.call("PATCH", other, {"is_active": True})).status_code == 200
+        device = await with_token(anna, "play")
+        again = f"{path}/deliveries/{made['delivery_id']}/redeliver"
+        assert (await device.call("POST", again)).status_code == 202
+        for refused in (
+            await device.call("POST", again),
+            await anna.call("POST", f"{other}/test"),
+            await anna.call("PATCH", other, {"is_active": True, "description": "refused"}),
+        ):
+            assert_problem(refused, 429, "rate_limited")
+            assert 1 <= int(refused.headers["retry-after"]) <= 20
+            assert refused.headers["ratelimit-policy"] == '"webhook_tries";q=3;w=60'
+        kept = await anna.sent("GET", other)
+        assert (kept["is_active"], kept["description"]) == (True, "")
+        assert len(await deliveries(anna, other)) == 0
+        for method, there, change in (("PATCH", other, {"is_active": False}), ("DELETE", other, None)):
+            assert (await anna.call(method, there, change)).status_code < 300
+        await boris.sent("POST", f"{(await webhook(boris))[0]}/test")
+        assert (await anna.sent("GET", "/v1/meta"))["limits"]["webhook_tries_per_minute"] == 3
 
 
 async def test_deliveries_come_page_by_page(anna: Player, post: Post) -> None:

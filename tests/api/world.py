@@ -92,6 +92,7 @@ AMPLE = Quotas(
     moves_per_s=100_000,
     moves_burst=100_000,
     games_per_minute=100_000,
+    webhook_tries_per_minute=100_000,
     games_unfinished=100_000,
     guests_per_minute=1_000,
     streams_per_token=1_000,
