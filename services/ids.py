@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable
 from uuid import UUID
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,3 +36,18 @@ def uuid_of(prefix: str, text: str) -> UUID | None:
         return None
     value = int(letters.translate(_DIGITS), 32)
     return UUID(int=value) if value < 1 << 128 else None
+
+
+def public_id_if_any(prefix: str, uuid: UUID | None) -> str | None:
+    """Writes a UUID as a public id, and nothing as nothing."""
+    return None if uuid is None else public_id(prefix, uuid)
+
+
+def uuid_if_any(prefix: str, text: str | None) -> UUID | None:
+    """Reads a public id, and nothing as nothing."""
+    return None if text is None else uuid_of(prefix, text)
+
+
+def uuids_of(prefix: str, texts: Iterable[str]) -> list[UUID]:
+    """Reads public ids; what is none is left out."""
+    return [uuid for text in texts if (uuid := uuid_of(prefix, text))]

@@ -32,19 +32,19 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     whatever the token: tests of webhooks, redeliveries, and switching webhooks on.
     """
 
-    reads_per_s: _Count = 100
-    reads_burst: _Count = 200
-    costly_read: _Count = 10
-    moves_per_s: _Count = 20
-    moves_burst: _Count = 60
-    games_per_minute: _Count = 10
-    games_unfinished: _Count = 20
-    guests_per_minute: _Count = 20
-    streams_per_token: _Count = 10
-    streams_per_address: _Count = 100
-    strangers_per_s: _Count = 20
-    strangers_burst: _Count = 100
-    webhook_tries_per_minute: _Count = 10
+    reads_per_s: _Count
+    reads_burst: _Count
+    costly_read: _Count
+    moves_per_s: _Count
+    moves_burst: _Count
+    games_per_minute: _Count
+    games_unfinished: _Count
+    guests_per_minute: _Count
+    streams_per_token: _Count
+    streams_per_address: _Count
+    strangers_per_s: _Count
+    strangers_burst: _Count
+    webhook_tries_per_minute: _Count
 
     @property
     def policies(self) -> dict[Policy, tuple[int, float]]:

@@ -1,6 +1,5 @@
 """Reaching what `shanghai up` runs on a data folder, from another process."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from infra.embedded import CannotRun
@@ -17,16 +16,23 @@ def database_url(run: Path) -> str:
     return f"postgresql://postgres@/postgres?host={run}"
 
 
-def engine_variables(run: Path) -> Mapping[str, str]:
-    """Gives the addresses of the engines whose sockets are in a folder."""
+def variables_of(data: Path, run: Path) -> dict[str, str]:
+    """Is this process's own environment with the engines whose sockets are in `run`, and a key: the data folder's own
+    where no other is given. Errors: FolderUnusable.
+    """
     database, redis = database_url(run), f"unix://{run}/redis.sock"
-    return {
-        "SHANGHAI_DATABASE_URL": database,
-        "SHANGHAI_PROJECTOR_DATABASE_URL": database,
-        "SHANGHAI_BUS_URL": redis,
-        "SHANGHAI_BROKER_URL": redis,
-        "SHANGHAI_LIMITS_URL": redis,
-    }
+    variables = environment(
+        {
+            "SHANGHAI_DATABASE_URL": database,
+            "SHANGHAI_PROJECTOR_DATABASE_URL": database,
+            "SHANGHAI_BUS_URL": redis,
+            "SHANGHAI_BROKER_URL": redis,
+            "SHANGHAI_LIMITS_URL": redis,
+        }
+    )
+    if "SHANGHAI_SECRET_KEY_FILE" not in variables:
+        variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
+    return variables
 
 
 def settings_of(data: Path) -> Settings:
@@ -34,7 +40,4 @@ def settings_of(data: Path) -> Settings:
     run = data / "run"
     if not run.is_symlink() or not run.exists():
         raise NothingRuns(f"no `shanghai up` runs on {data}")
-    variables = environment(engine_variables(run.resolve()))
-    if "SHANGHAI_SECRET_KEY_FILE" not in variables:
-        variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
-    return read_settings(variables)
+    return read_settings(variables_of(data, run.resolve()))

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from infra.embedded.data_folder import locked, secret_key, socket_folder, tell_scraper
+from infra.embedded.data_folder import locked, socket_folder, tell_scraper
 from infra.embedded.kept import Kept, Say, Start, keep, watch
 from infra.embedded.ports import base_url, check_port, free_port, reached_at
 from infra.embedded.postgres import start_postgres
-from infra.embedded.reaching import engine_variables
+from infra.embedded.reaching import variables_of
 from infra.embedded.running import Running, StartFailed, start, wait_until
 from infra.embedded.soundness import refuse_unsound
 from infra.embedded.valkey import start_redis
-from infra.settings import environment, is_given, read_settings
+from infra.settings import is_given, read_settings
 
 # Started by module name in child processes, never by import.
 ROOF = {
@@ -87,21 +87,17 @@ def running_stack(
 
 def _variables(data: Path, run: Path, host: str, port: int) -> dict[str, str]:
     """Is this process's own environment with the embedded engines in it. Errors: SettingRefused."""
-    variables = environment(
-        {
-            **engine_variables(run),
-            "SHANGHAI_HOST": host,
-            "SHANGHAI_PORT": str(port),
-            "PYTHONUNBUFFERED": "1",  # a log is read while its process runs
-        }
-    )
+    variables = {
+        **variables_of(data, run),
+        "SHANGHAI_HOST": host,
+        "SHANGHAI_PORT": str(port),
+        "PYTHONUNBUFFERED": "1",  # a log is read while its process runs
+    }
     for name, number in GENEROUS.items():
         variables.setdefault(f"SHANGHAI_{name.upper()}", str(number))
     variables.setdefault("SHANGHAI_METRICS_HOST", "127.0.0.1")
     variables.setdefault("SHANGHAI_DISK_FOLDER", str(data))
     variables.setdefault("SHANGHAI_LOG_FORMAT", "text")  # people read the files in logs/
-    if "SHANGHAI_SECRET_KEY_FILE" not in variables:
-        variables.setdefault("SHANGHAI_SECRET_KEY", secret_key(data))
     read_settings(variables)
     return variables
 
@@ -149,7 +145,7 @@ def _start_module(name: str, module: str, data: Path, variables: Mapping[str, st
 
 
 def _wait_until_ready(processes: Mapping[str, Kept], host: str, port: int, say: Say) -> None:
-    from infra.embedded.health import missing  # loaded while the children start
+    from infra.health import missing  # loaded while the children start
 
     deadline = time.monotonic() + READY_BOUND_S
     absent = ["api"]

@@ -7,7 +7,7 @@ from uuid import UUID
 from infra.postgres.database import Database
 from infra.sql import statements
 from services.identity import Guest, Scope, create_guest
-from services.ids import public_id, uuid_of
+from services.ids import public_id, uuid_if_any, uuid_of, uuids_of
 from services.ports import KeyedRequest, NewToken, Principal, Token
 
 _SQL = statements("accounts")
@@ -29,7 +29,7 @@ class PostgresAccounts:
         return None
 
     async def names(self, player_ids: Sequence[str]) -> dict[str, str]:
-        players = [uuid for player_id in player_ids if (uuid := uuid_of("ply", player_id))]
+        players = uuids_of("ply", player_ids)
         rows = await self._database.fetch(_SQL["names"], players)
         return {public_id("ply", row["player_id"]): row["name"] for row in rows}
 
@@ -41,7 +41,7 @@ class PostgresAccounts:
 
     async def add_token(self, player_id: str, token_hash: bytes, new: NewToken, at_most: int) -> Token | None:
         token_id, scopes = uuid_of("tok", new.token_id), list(new.scopes)
-        asked_by = None if new.asked_by is None else uuid_of("tok", new.asked_by)
+        asked_by = uuid_if_any("tok", new.asked_by)
         what = (token_hash, token_id, new.label, scopes, new.valid_s, new.expires_at, at_most, asked_by)
         rows = await self._database.write(_SQL["add_token"], uuid_of("ply", player_id), *what)
         return _token(rows[0]) if rows else None
@@ -57,7 +57,7 @@ class PostgresAccounts:
         }
 
     async def living(self, token_ids: Sequence[str]) -> set[str]:
-        tokens = [uuid for token_id in token_ids if (uuid := uuid_of("tok", token_id))]
+        tokens = uuids_of("tok", token_ids)
         rows = await self._database.fetch(_SQL["living"], tokens)
         return {public_id("tok", row["token_id"]) for row in rows}
 

@@ -9,7 +9,7 @@ from infra.postgres.relay import Superseded
 from infra.sql import statements
 from services.announcing import SEATING, Listener, NewDelivery
 from services.codec import TYPE_NUMBERS
-from services.ids import public_id, uuid_of
+from services.ids import public_id, public_id_if_any, uuid_of, uuids_of
 from services.ports import Recorded
 from services.projections import Batch
 from services.relay import Position
@@ -47,13 +47,13 @@ class PostgresAnnouncedLog:
         return [recorded_row(row) for row in rows]
 
     async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:
-        players = [uuid for player_id in player_ids if (uuid := uuid_of("ply", player_id))]
+        players = uuids_of("ply", player_ids)
         return [
             Listener(
                 public_id("whk", row["webhook_id"]),
                 public_id("ply", row["player_id"]),
                 tuple(row["types"]),
-                None if row["game_id"] is None else public_id("gam", row["game_id"]),
+                public_id_if_any("gam", row["game_id"]),
                 row["created_at"],
             )
             for row in await self._session.fetch(_SQL["listeners"], players)

@@ -6,7 +6,7 @@ from uuid import UUID
 from infra.postgres.database import Database
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
-from services.ids import public_id, uuid_of
+from services.ids import public_id, public_id_if_any, uuid_if_any, uuid_of
 from services.operating import STALLED_S, Deed, FoundGame, FoundPlayer, GamesSought, KeptWork, NotedDeed
 
 _SQL = statements("operating")
@@ -21,10 +21,10 @@ class PostgresDesk:
         self._database = database
 
     async def games(self, sought: GamesSought, before: str | None, limit: int) -> list[FoundGame]:
-        game, player = _uuid("gam", sought.game_id), _uuid("ply", sought.player_id)
+        game, player = uuid_if_any("gam", sought.game_id), uuid_if_any("ply", sought.player_id)
         if (game is None) != (sought.game_id is None) or (player is None) != (sought.player_id is None):
             return []
-        oldest = _uuid("gam", before) or _LAST_ID
+        oldest = uuid_if_any("gam", before) or _LAST_ID
         rows = await self._database.fetch(
             _SQL["games"], oldest, game, player, sought.status, sought.is_stalled, STALLED_S, limit
         )
@@ -38,7 +38,7 @@ class PostgresDesk:
         return _work(rows[0]) if rows else None
 
     async def players(self, name: str, before: str | None, limit: int) -> list[FoundPlayer]:
-        rows = await self._database.fetch(_SQL["players"], _uuid("ply", before) or _LAST_ID, None, name, limit)
+        rows = await self._database.fetch(_SQL["players"], uuid_if_any("ply", before) or _LAST_ID, None, name, limit)
         return [_player(row) for row in rows]
 
     async def player(self, player_id: str) -> FoundPlayer | None:
@@ -55,7 +55,7 @@ class PostgresDesk:
         await self._database.write(_SQL["suspend"], uuid_of("ply", player_id), is_suspended, again=True)
 
     async def note(self, deed: Deed) -> None:
-        game, player = _uuid("gam", deed.game_id), _uuid("ply", deed.player_id)
+        game, player = uuid_if_any("gam", deed.game_id), uuid_if_any("ply", deed.player_id)
         where = (game, player, deed.reason)
         await self._database.write(_SQL["note"], deed.deed_id, deed.what, deed.operator, *where, again=True)
 
@@ -67,20 +67,12 @@ class PostgresDesk:
                 row["noted_at"],
                 row["what"],
                 row["operator"],
-                _public("gam", row["game_id"]),
-                _public("ply", row["player_id"]),
+                public_id_if_any("gam", row["game_id"]),
+                public_id_if_any("ply", row["player_id"]),
                 row["reason"],
             )
             for row in rows
         ]
-
-
-def _uuid(prefix: str, text: str | None) -> UUID | None:
-    return None if text is None else uuid_of(prefix, text)
-
-
-def _public(prefix: str, uuid: UUID | None) -> str | None:
-    return None if uuid is None else public_id(prefix, uuid)
 
 
 def _work(row: Any) -> KeptWork | None:

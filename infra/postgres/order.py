@@ -3,14 +3,13 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from infra.postgres.database import Database
 from infra.sql import statements
 from services.codec import TYPE_NUMBERS, decode_event
-from services.ids import public_id, uuid_of
+from services.ids import public_id, uuids_of
 from services.order import SEATING, Mark, Place
 from services.relay import Position
 
@@ -34,15 +33,12 @@ class PostgresOrder:
         return [_mark(*row) for row in await self._database.fetch(_SQL["after"], *position, limit, _SEATING)]
 
     async def missed(self, game_ids: Sequence[str], position: Position, limit: int) -> list[Mark]:
-        return [_mark(*row) for row in await self._database.fetch(_SQL["missed"], _uuids(game_ids), *position, limit)]
+        rows = await self._database.fetch(_SQL["missed"], uuids_of("gam", game_ids), *position, limit)
+        return [_mark(*row) for row in rows]
 
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
-        rows = await self._database.fetch(_SQL["heads"], _uuids(game_ids))
+        rows = await self._database.fetch(_SQL["heads"], uuids_of("gam", game_ids))
         return {public_id("gam", game): version for game, version in rows}
-
-
-def _uuids(game_ids: Sequence[str]) -> list[UUID]:
-    return [uuid for game_id in game_ids if (uuid := uuid_of("gam", game_id))]
 
 
 def _mark(xid: int, gseq: int, game: Any, version: int, type_: int = 0, schema: int = 0, payload: Any = None) -> Mark:

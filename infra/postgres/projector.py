@@ -23,6 +23,7 @@ from services.ratings import RatedGame, Rating, Subject, rate
 from services.relay import Position
 
 ROLE = "shanghai_projector"
+READ_MODELS = ("lobby_game", "lobby_seat", "player_result", "standing", "rated_game", "rating")
 
 _SQL = statements("projections")
 _ROWS_AT_ONCE = 5_000  # so that no transaction holds the relay back for long
@@ -124,9 +125,10 @@ def _rated_game(row: Any) -> RatedGame:
 async def _clear(session: Session, first: int, end: int) -> None:
     """Removes builds; whoever still projects one of them is superseded first."""
     await session.fetch(_SQL["forget_builds"], first, end)
-    cleared = 1
-    while cleared:
-        [[cleared]] = await session.fetch(_SQL["clear"], first, end, _ROWS_AT_ONCE)
+    for table in READ_MODELS:
+        cleared = 1
+        while cleared:
+            [[cleared]] = await session.fetch(_SQL["clear"].format(table=table), first, end, _ROWS_AT_ONCE)
 
 
 def recorded_row(row: Any) -> Recorded:

@@ -11,7 +11,7 @@ from domain.commands import Pace
 from domain.ruleset import Players
 from infra.postgres.database import Database
 from infra.sql import statements
-from services.ids import public_id, uuid_of
+from services.ids import public_id, public_id_if_any, uuid_of
 from services.tickets import PACES, NewTicket, SeatedTable, Ticket
 
 _SQL = statements("tickets")
@@ -95,5 +95,5 @@ def _ticket(row: asyncpg.Record) -> Ticket:
         created_at=row["created_at"],
         waited_s=((row["ended_at"] or row["now"]) - row["created_at"]).total_seconds(),
         unseen_s=(row["now"] - row["seen_at"]).total_seconds(),
-        game_id=None if row["game_id"] is None else public_id("gam", row["game_id"]),
+        game_id=public_id_if_any("gam", row["game_id"]),
     )

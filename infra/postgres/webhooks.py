@@ -22,7 +22,7 @@ from services.delivering import (
     Postponed,
     Sent,
 )
-from services.ids import public_id, uuid_of
+from services.ids import public_id, public_id_if_any, uuid_if_any, uuid_of
 from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
 
 _SQL = statements("webhooks")
@@ -38,9 +38,9 @@ class PostgresWebhooks:
         self._seal = Seal(key)
 
     async def add(self, new: NewWebhook, secret: bytes, at_most: int) -> Webhook | None:
-        game_id = None if new.game_id is None else uuid_of("gam", new.game_id)
+        game_id = uuid_if_any("gam", new.game_id)
         what = (new.url, list(new.types), game_id, new.description, self._seal.close(secret, new.webhook_id), at_most)
-        asking = _optional_uuid("tok", new.asked_by)
+        asking = uuid_if_any("tok", new.asked_by)
         ids = uuid_of("whk", new.webhook_id), uuid_of("ply", new.player_id)
         return _first(await self._database.write(_SQL["add"], *ids, *what, asking))
 
@@ -52,13 +52,13 @@ class PostgresWebhooks:
 
     async def change(self, player_id: str, webhook_id: str, change: WebhookChange) -> Webhook | None:
         types = None if change.types is None else list(change.types)
-        what = (change.url, types, change.description, change.is_active, _optional_uuid("tok", change.asked_by))
+        what = (change.url, types, change.description, change.is_active, uuid_if_any("tok", change.asked_by))
         return _first(await self._database.write(_SQL["change"], *_own(player_id, webhook_id), *what, again=True))
 
     async def rotate(
         self, player_id: str, webhook_id: str, secret: bytes, overlap_s: int, asked_by: str | None = None
     ) -> Webhook | None:
-        what = self._seal.close(secret, webhook_id), float(overlap_s), _optional_uuid("tok", asked_by)
+        what = self._seal.close(secret, webhook_id), float(overlap_s), uuid_if_any("tok", asked_by)
         return _first(await self._database.write(_SQL["rotate"], *_own(player_id, webhook_id), *what))
 
     async def remove(self, player_id: str, webhook_id: str) -> bool:
@@ -98,7 +98,7 @@ class PostgresWebhooks:
             url=row["url"],
             secrets=self._opened(webhook_id, row),
             type=row["type"],
-            game_id=_optional("gam", row["game_id"]),
+            game_id=public_id_if_any("gam", row["game_id"]),
             version=row["version"],
             attempt=row["attempts"],
             created_at=row["created_at"],
@@ -135,21 +135,13 @@ def _first(rows: list[asyncpg.Record]) -> Webhook | None:
     return _webhook(rows[0]) if rows else None
 
 
-def _optional(prefix: str, uuid: UUID | None) -> str | None:
-    return None if uuid is None else public_id(prefix, uuid)
-
-
-def _optional_uuid(prefix: str, text: str | None) -> UUID | None:
-    return None if text is None else uuid_of(prefix, text)
-
-
 def _webhook(row: asyncpg.Record) -> Webhook:
     return Webhook(
         webhook_id=public_id("whk", row["webhook_id"]),
         player_id=public_id("ply", row["player_id"]),
         url=row["url"],
         types=tuple(row["types"]),
-        game_id=_optional("gam", row["game_id"]),
+        game_id=public_id_if_any("gam", row["game_id"]),
         description=row["description"],
         disabled=row["disabled"],
         failing_since=row["failing_since"],
@@ -163,7 +155,7 @@ def _delivery(row: asyncpg.Record) -> Delivery:
         delivery_id=public_id("msg", row["delivery_id"]),
         webhook_id=public_id("whk", row["webhook_id"]),
         type=row["type"],
-        game_id=_optional("gam", row["game_id"]),
+        game_id=public_id_if_any("gam", row["game_id"]),
         version=row["version"],
         state=row["state"],
         attempts=row["attempts"],

@@ -147,34 +147,13 @@ UPDATE projection SET is_served = true WHERE build = $1;
 DELETE FROM projection WHERE build >= $1 AND build < $2;
 
 -- name: clear
--- Some rows of builds that nobody reads; gives how many.
-WITH games AS (
-    DELETE FROM lobby_game
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM lobby_game WHERE build >= $1 AND build < $2 LIMIT $3))
-    RETURNING 1
-), seats AS (
-    DELETE FROM lobby_seat
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM lobby_seat WHERE build >= $1 AND build < $2 LIMIT $3))
-    RETURNING 1
-), results AS (
-    DELETE FROM player_result
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM player_result WHERE build >= $1 AND build < $2 LIMIT $3))
-    RETURNING 1
-), standings AS (
-    DELETE FROM standing
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM standing WHERE build >= $1 AND build < $2 LIMIT $3))
-    RETURNING 1
-), rated AS (
-    DELETE FROM rated_game
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM rated_game WHERE build >= $1 AND build < $2 LIMIT $3))
-    RETURNING 1
-), ratings AS (
-    DELETE FROM rating
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM rating WHERE build >= $1 AND build < $2 LIMIT $3))
+-- Some rows of builds that nobody reads, in one of the tables of read models; gives how many.
+WITH cleared AS (
+    DELETE FROM {table}
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE build >= $1 AND build < $2 LIMIT $3))
     RETURNING 1
 )
-SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM seats) + (SELECT count(*) FROM results)
-    + (SELECT count(*) FROM standings) + (SELECT count(*) FROM rated) + (SELECT count(*) FROM ratings);
+SELECT count(*) FROM cleared;
 
 -- name: unprojected
 -- Games that were opened, started, finished or changed hands since the served build's place, among the last events.

@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import timedelta
 from random import Random
-from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from services import following
 from services.cursors import digest_of, write_cursor
 from tests.api.test_errors import assert_problem
 from tests.api.test_streams import Message, bots_game, close, guest, messages, read_slowly
-from tests.api.world import Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
+from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
 
 MINE = "/v1/me/stream"
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}
@@ -311,9 +311,8 @@ async def test_it_says_goodbye_when_the_process_ends_or_the_token_does(world: Wo
         await close(anna)
 
 
-async def test_it_counts_as_any_other_stream(world: World) -> None:
-    small: Any = new_world(quotas=world.house.quotas.__class__(streams_per_token=1))
-    async with serving(small) as (_, base_url):
+async def test_it_counts_as_any_other_stream() -> None:
+    async with serving(new_world(quotas=replace(AMPLE, streams_per_token=1))) as (_, base_url):
         anna = await guest(base_url, "Anna")
         async with aclosing(mine(anna)) as stream:
             assert (await anext(stream))[0] == "hello"

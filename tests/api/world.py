@@ -89,6 +89,7 @@ class Clock:
 AMPLE = Quotas(
     reads_per_s=100_000,
     reads_burst=100_000,
+    costly_read=10,
     moves_per_s=100_000,
     moves_burst=100_000,
     games_per_minute=100_000,

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
-from threading import Thread
 
-from tests.e2e.cut_way import end_all
+from tests.beside import listening_beside
 
 
 class Service:
@@ -48,15 +47,6 @@ async def _pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> 
 @contextmanager
 def service() -> Iterator[Service]:
     """Is a Service without backends."""
-    loop, opened = asyncio.new_event_loop(), Service()
-    listener = loop.run_until_complete(opened.open())
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
+    opened = Service()
+    with listening_beside(opened.open):
         yield opened
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        listener.close()
-        loop.run_until_complete(end_all())
-        loop.close()

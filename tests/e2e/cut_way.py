@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from random import Random
-from threading import Thread
 from urllib.parse import urlsplit
+
+from tests.beside import listening_beside
 
 
 class CutWay:
@@ -54,24 +55,6 @@ async def _pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter, at_
 @contextmanager
 def cut_way(base_url: str, *, seed: int, least: int, most: int) -> Iterator[CutWay]:
     """Opens a way to a server; each connection is cut after `least` to `most` bytes of answers."""
-    way, loop = CutWay(base_url, seed, least, most), asyncio.new_event_loop()
-    listener = loop.run_until_complete(way.open())
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
+    way = CutWay(base_url, seed, least, most)
+    with listening_beside(way.open):
         yield way
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        listener.close()
-        loop.run_until_complete(end_all())
-        loop.close()
-
-
-async def end_all() -> None:
-    """Ends every connection that is still open."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await asyncio.sleep(0.01)  # the sockets are closed by the loop, a round later

@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from infra.embedded.health import missing
 from infra.embedded.ports import free_port
 from infra.embedded.stack import GENEROUS, ROOF
+from infra.health import missing
 from infra.settings import Settings, environment
 from tests.stack_watching import crash, descendants, eventually
 

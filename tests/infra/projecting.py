@@ -15,7 +15,7 @@ from domain.commands import Visibility
 from domain.events import Event, GameFinished, GameOpened, SeatChanged
 from domain.presets import preset
 from domain.simulation import as_bot, play
-from infra.postgres.projector import PostgresProjectedLog, leading_projector
+from infra.postgres.projector import READ_MODELS, PostgresProjectedLog, leading_projector
 from infra.settings import Settings
 from infra.wiring import Services
 from services.codec import encode_event
@@ -27,7 +27,6 @@ from tests.appends import new_game
 
 T = TypeVar("T")
 
-TABLES = ("lobby_game", "lobby_seat", "player_result", "standing", "rated_game", "rating")
 PEOPLE = [public_id("ply", new_uuid()) for _ in range(5)]
 
 
@@ -152,7 +151,7 @@ async def insert_opened(owner: asyncpg.Connection) -> str:
 async def dump(owner: asyncpg.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """Reads all rows of the served build."""
     build = await owner.fetchval("SELECT max(build) FROM projection WHERE is_served")
-    rows = {table: await owner.fetch(f"SELECT * FROM {table} WHERE build = $1", build) for table in TABLES}
+    rows = {table: await owner.fetch(f"SELECT * FROM {table} WHERE build = $1", build) for table in READ_MODELS}
     return {table: sorted(tuple(row)[1:] for row in those) for table, those in rows.items()}
 
 

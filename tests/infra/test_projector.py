@@ -11,7 +11,7 @@ import pytest
 from domain.state import Status
 from infra.postgres import leading
 from infra.postgres.lobby import PostgresLobby
-from infra.postgres.projector import AheadOfCluster, leading_projector, rebuild
+from infra.postgres.projector import READ_MODELS, AheadOfCluster, leading_projector, rebuild
 from infra.settings import Settings
 from infra.wiring import Services
 from services import projections
@@ -25,7 +25,6 @@ from tests.engines import eventually
 from tests.infra.afresh import owner, services, settings
 from tests.infra.projecting import (
     PEOPLE,
-    TABLES,
     Explaining,
     Mortal,
     Writer,
@@ -64,7 +63,7 @@ async def test_a_projector_that_dies_at_any_step_ends_with_the_rows_of_one_that_
     assert {game: version for game, version, *_ in rows["lobby_game"]} == {
         uuid_of("gam", game): version for game, version in writer.heads.items()
     }
-    assert all(rows[table] for table in TABLES)
+    assert all(rows[table] for table in READ_MODELS)
     await rebuild(settings.database_url)
     assert await dump(owner) == rows
 
@@ -132,7 +131,7 @@ async def test_what_a_rebuild_that_was_cut_short_has_left_is_cleared(
     assert await dump(owner) == rows
     assert await rebuild(settings.database_url) == 2
     assert await dump(owner) == rows
-    for table in TABLES:
+    for table in READ_MODELS:
         assert await owner.fetch(f"SELECT DISTINCT build FROM {table}") == [(2,)]
 
 
