@@ -95,7 +95,11 @@ class Deliveries(Protocol):
         ...
 
     async def settle(self, claimed: Claimed, outcome: Outcome) -> None:
-        """Keeps how it went; too late for one that was claimed again since."""
+        """Keeps how it went; too late for one that was claimed again since.
+
+        A webhook that fails pauses. Where its host was not even reached, the player's other webhooks at this host rest
+        for LEASE_S longer, so that one tries for all; an answer of the host, whatever it is, ends their rest.
+        """
         ...
 
 

@@ -1,13 +1,10 @@
-"""Twins in memory of webhooks, their deliveries, and the log as its announcer reads it."""
+"""Twins in memory of webhooks and their deliveries."""
 
-from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from services.announcing import SEATING, Listener, NewDelivery
 from services.delivering import (
     FAILING_S,
     GONE,
@@ -21,11 +18,8 @@ from services.delivering import (
     Postponed,
     Sent,
 )
-from services.memory import MemoryAccounts, MemoryLog
-from services.ports import Recorded
-from services.projections import Batch
-from services.relay import Position
-from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
+from services.memory import MemoryAccounts
+from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
 
 _LONG_AGO = datetime.fromisoformat("0001-01-02T00:00:00Z")
 
@@ -37,6 +31,7 @@ class KeptWebhook(Struct):
     secrets: tuple[bytes, ...]
     failures: int = 0
     resume_at: datetime = _LONG_AGO
+    rests_until: datetime = _LONG_AGO
 
 
 class KeptDelivery(Struct):
@@ -91,6 +86,8 @@ class MemoryWebhooks:
         kept = self.kept[webhook_id]
         given = {name: getattr(change, name) for name in ("url", "types", "description")}
         webhook = replace(webhook, **{name: value for name, value in given.items() if value is not None})
+        if change.is_active or change.url is not None:
+            kept.rests_until = _LONG_AGO
         if change.is_active:
             webhook = replace(webhook, disabled=None, failing_since=None)
             kept.failures, kept.resume_at = 0, _LONG_AGO
@@ -188,7 +185,7 @@ class MemoryWebhooks:
         """Tells whether anything may be sent to a webhook now."""
         player_id, accounts = kept.webhook.player_id, self.accounts
         is_let_in = player_id in accounts.players and player_id not in accounts.suspended
-        return is_let_in and kept.webhook.disabled is None and kept.resume_at <= accounts.now()
+        return is_let_in and kept.webhook.disabled is None and max(kept.resume_at, kept.rests_until) <= accounts.now()
 
     def has_due(self, webhook_id: str) -> bool:
         """Tells whether a delivery of the webhook is due, whether or not it waits for another one."""
@@ -219,6 +216,10 @@ class MemoryWebhooks:
         kept, now = self.kept.get(webhook_id), self.accounts.now()
         if kept is None:
             return
+        kept.rests_until = _LONG_AGO
+        if failed is None or failed.status is not None:
+            for each in self._at_host_of(kept):
+                each.rests_until = _LONG_AGO
         if failed is None:
             kept.failures, kept.resume_at = 0, _LONG_AGO
             kept.webhook = replace(kept.webhook, failing_since=None)
@@ -231,71 +232,15 @@ class MemoryWebhooks:
         kept.resume_at = now + timedelta(seconds=PAUSES_S[min(kept.failures, len(PAUSES_S) - 1)])
         kept.failures += 1
         kept.webhook = replace(kept.webhook, failing_since=since or now, disabled=disabled)
+        if failed.status is None:
+            for each in self._at_host_of(kept):
+                each.rests_until = max(each.rests_until, kept.resume_at + timedelta(seconds=LEASE_S))
 
-
-class MemoryAnnouncedLog:
-    """An AnnouncedLog over the games of a MemoryLog, in the order of their appends."""
-
-    def __init__(self, log: MemoryLog, webhooks: MemoryWebhooks) -> None:
-        self.webhooks = webhooks
-        self.saved: Position = (0, 0)
-        self.events: list[Recorded] = []
-        log.listeners.append(self.events.extend)
-
-    async def place(self) -> Position:
-        return self.saved
-
-    async def barrier(self) -> tuple[Position, bool]:
-        is_wanted = any(kept.webhook.disabled is None for kept in self.webhooks.kept.values())
-        return (len(self.events), 0), is_wanted
-
-    async def batch(self, after: Position, limit: int) -> Batch:
-        batch = self.events[after[0] : after[0] + limit]
-        return batch, (after[0] + len(batch), 0)
-
-    async def seat_changes(self, game_id: str, before: int) -> list[Recorded]:
-        return [each for each in await self.beginning(game_id, before) if isinstance(each.event, SEATING)]
-
-    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
-        return [each for each in self.events if each.game_id == game_id and each.version < before]
-
-    async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:
-        return [
-            Listener(each.webhook_id, each.player_id, each.types, each.game_id, each.created_at)
-            for each in (kept.webhook for kept in self.webhooks.kept.values())
-            if each.player_id in player_ids
-            and each.player_id not in self.webhooks.accounts.suspended
-            and each.disabled is None
-        ]
-
-    async def save(self, new: Sequence[NewDelivery], place: Position) -> None:
-        for each in new:
-            self.webhooks.make(each.delivery_id, each.webhook_id, each.type, each.game_id, each.version)
-            self.webhooks.sent[each.delivery_id].is_decision = each.is_decision
-        self.saved = place
-
-    async def due(self, limit: int) -> list[str]:
-        open_ = [webhook_id for webhook_id, kept in self.webhooks.kept.items() if self.webhooks.is_open(kept)]
-        return [webhook_id for webhook_id in open_ if self.webhooks.has_due(webhook_id)][:limit]
-
-    async def forget_old(self, age_s: float, limit: int) -> int:
-        end = self.webhooks.accounts.now() - timedelta(seconds=age_s)
-        old = [each for each, kept in self.webhooks.sent.items() if kept.delivery.created_at < end][:limit]
-        for delivery_id in old:
-            del self.webhooks.sent[delivery_id]
-        return len(old)
-
-    async def disable_behind(self, most: int) -> list[str]:
-        states = ((kept.delivery.webhook_id, kept.delivery.state) for kept in self.webhooks.sent.values())
-        waiting = Counter(webhook_id for webhook_id, state in states if state == "waiting")
-        behind = [
-            webhook_id
-            for webhook_id, kept in self.webhooks.kept.items()
-            if kept.webhook.disabled is None and waiting[webhook_id] > most
-        ]
-        for webhook_id in behind:
-            self.webhooks.kept[webhook_id].webhook = replace(self.webhooks.kept[webhook_id].webhook, disabled="behind")
-        return behind
+    def _at_host_of(self, kept: KeptWebhook) -> list[KeptWebhook]:
+        """Lists the other webhooks of the same player at the same host."""
+        player_id, host = kept.webhook.player_id, host_of(kept.webhook.url)
+        own = [each for each in self.kept.values() if each is not kept and each.webhook.player_id == player_id]
+        return [each for each in own if host_of(each.webhook.url) == host]
 
 
 def _claimed(delivery: Delivery, kept: KeptWebhook, now: datetime) -> Claimed:

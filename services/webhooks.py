@@ -198,6 +198,11 @@ def read_target(url: str, *, is_anywhere: bool = False) -> Target:
     return Target(is_secure, host, port, parts.netloc, path)
 
 
+def host_of(url: str) -> str:
+    """Gives the host of an address with its port, as it is written there: what fails together."""
+    return urlsplit(url).netloc.lower()
+
+
 async def add_webhook(webhooks: Webhooks, new: NewWebhook) -> tuple[Webhook, str]:
     """Keeps a webhook, and gives what is kept and the secret that signs, shown this once. Errors: TooManyWebhooks."""
     secret = os.urandom(_SECRET_BYTES)

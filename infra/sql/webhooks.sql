@@ -24,7 +24,8 @@ SET url = coalesce($3, url), types = coalesce($4, types), description = coalesce
     disabled = CASE $6::boolean WHEN false THEN coalesce(disabled, 'owner') WHEN true THEN NULL ELSE disabled END,
     failures = CASE WHEN $6 THEN 0 ELSE failures END,
     failing_since = CASE WHEN $6 THEN NULL ELSE failing_since END,
-    resume_at = CASE WHEN $6 THEN '-infinity' ELSE resume_at END
+    resume_at = CASE WHEN $6 THEN '-infinity' ELSE resume_at END,
+    rests_until = CASE WHEN $6 OR $3 IS NOT NULL THEN '-infinity' ELSE rests_until END
 FROM owner
 WHERE player_id = owner_id AND webhook_id = $2 AND token_lives(owner_id, $7)
 RETURNING webhook.*;
@@ -72,7 +73,8 @@ WITH claimed AS (
         )
         AND EXISTS (
             SELECT FROM webhook JOIN player USING (player_id)
-            WHERE webhook_id = $1 AND disabled IS NULL AND resume_at <= statement_timestamp() AND suspended_at IS NULL
+            WHERE webhook_id = $1 AND disabled IS NULL AND suspended_at IS NULL
+                AND greatest(resume_at, rests_until) <= statement_timestamp()
         )
     ORDER BY due_at, delivery_id
     LIMIT $2
@@ -90,7 +92,9 @@ RETURNING delivery.delivery_id, delivery.type, delivery.game_id, delivery.versio
 -- name: settle
 -- Only for the attempt that it is about, by its number. $8: what the attempt says of the webhook: true for well, false
 -- for ill, null for nothing; $9: pauses after failures in a row; $10: seconds after which one that fails is switched off;
--- $11: nothing was sent.
+-- $11: nothing was sent. Where the host was not reached (no status), the other webhooks of player $12 at host $13 rest
+-- $14 seconds longer than this one pauses, so that this one tries first; an answer ends their rest. Rows are locked in
+-- one order, since two webhooks at one host are settled at once.
 WITH settled AS (
     UPDATE webhook_delivery
     SET state = $4, status = $5, fault = $6, leased_until = '-infinity', attempts = attempts - $11::boolean::integer,
@@ -98,26 +102,45 @@ WITH settled AS (
             ELSE statement_timestamp() + make_interval(secs => $7) END
     WHERE delivery_id = $1 AND attempts = $3 AND state = 'waiting'
     RETURNING webhook_id
+), concerned AS (
+    SELECT webhook.webhook_id
+    FROM settled, webhook
+    WHERE player_id = $12 AND $8::boolean IS NOT NULL AND CASE
+        WHEN webhook.webhook_id = $2 THEN NOT ($8::boolean AND failures = 0 AND rests_until = '-infinity')
+        WHEN lower(substring(url FROM '://([^/?#]*)')) <> $13 THEN false
+        ELSE NOT ($8::boolean OR $5 IS NOT NULL) OR rests_until <> '-infinity' END
+    ORDER BY webhook_id
+    FOR NO KEY UPDATE OF webhook
+), pause AS (
+    SELECT statement_timestamp() + make_interval(secs => ($9::double precision[])[
+        least(failures + 1, cardinality($9::double precision[]))
+    ]) AS until
+    FROM webhook
+    WHERE webhook_id = $2
+), others AS (
+    UPDATE webhook
+    SET rests_until = CASE WHEN $8::boolean OR $5 IS NOT NULL THEN '-infinity'
+        ELSE greatest(rests_until, pause.until + make_interval(secs => $14)) END
+    FROM concerned, pause
+    WHERE webhook.webhook_id = concerned.webhook_id AND webhook.webhook_id <> $2
 )
 UPDATE webhook
-SET failures = CASE WHEN $8::boolean THEN 0 ELSE failures + 1 END,
+SET rests_until = '-infinity',
+    failures = CASE WHEN $8::boolean THEN 0 ELSE failures + 1 END,
     failing_since = CASE WHEN NOT $8::boolean THEN coalesce(failing_since, statement_timestamp()) END,
-    resume_at = CASE WHEN $8::boolean THEN '-infinity'
-        ELSE statement_timestamp() + make_interval(secs => ($9::double precision[])[
-            least(failures + 1, cardinality($9::double precision[]))
-        ]) END,
+    resume_at = CASE WHEN $8::boolean THEN '-infinity' ELSE pause.until END,
     disabled = CASE
         WHEN $8::boolean THEN disabled
         WHEN $5 = 410 THEN coalesce(disabled, 'gone')
         WHEN failing_since < statement_timestamp() - make_interval(secs => $10) THEN coalesce(disabled, 'failing')
         ELSE disabled END
-FROM settled
-WHERE webhook.webhook_id = $2 AND $8::boolean IS NOT NULL AND NOT ($8::boolean AND failures = 0);
+FROM concerned, pause
+WHERE webhook.webhook_id = concerned.webhook_id AND webhook.webhook_id = $2;
 
 -- name: due
 SELECT webhook_id
 FROM webhook JOIN player USING (player_id)
-WHERE disabled IS NULL AND resume_at <= statement_timestamp() AND suspended_at IS NULL AND EXISTS (
+WHERE disabled IS NULL AND greatest(resume_at, rests_until) <= statement_timestamp() AND suspended_at IS NULL AND EXISTS (
     SELECT FROM webhook_delivery AS delivery
     WHERE delivery.webhook_id = webhook.webhook_id AND state = 'waiting'
         AND due_at <= statement_timestamp() AND leased_until <= statement_timestamp()
@@ -138,11 +161,16 @@ WITH forgotten AS (
 SELECT count(*) FROM forgotten;
 
 -- name: disable_behind
-UPDATE webhook SET disabled = 'behind'
-WHERE disabled IS NULL AND webhook_id IN (
-    SELECT webhook_id FROM webhook_delivery WHERE state = 'waiting' GROUP BY webhook_id HAVING count(*) > $1
+WITH behind AS (
+    SELECT webhook_id FROM webhook
+    WHERE disabled IS NULL AND webhook_id IN (
+        SELECT webhook_id FROM webhook_delivery WHERE state = 'waiting' GROUP BY webhook_id HAVING count(*) > $1
+    )
+    ORDER BY webhook_id
+    FOR NO KEY UPDATE
 )
-RETURNING webhook_id;
+UPDATE webhook SET disabled = 'behind' FROM behind WHERE webhook.webhook_id = behind.webhook_id
+RETURNING webhook.webhook_id;
 
 -- name: take_over
 -- A place that comes from a cluster that had counted further than this one is left for the barrier.

@@ -12,7 +12,7 @@ from services.announcing import Announcer
 from services.delivering import Delivering, NotSent
 from services.handouts import HandOuts
 from services.memory import MemoryJobs, utc_now
-from services.memory_webhooks import MemoryAnnouncedLog
+from services.memory_announcing import MemoryAnnouncedLog
 from services.webhooks import Fault
 from tests.api.world import Json, Player, World
 from tests.described import shape_faults

@@ -12,10 +12,11 @@ from services.announcing import AnnouncedLog
 from services.delivering import Deliveries
 from services.invites import Invites
 from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
+from services.memory_announcing import MemoryAnnouncedLog
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryTickets
 from services.memory_streams import MemoryOrder, MemoryStreamTickets
-from services.memory_webhooks import MemoryAnnouncedLog, MemoryWebhooks
+from services.memory_webhooks import MemoryWebhooks
 from services.operating import OperatorDesk
 from services.order import LogOrder
 from services.ports import Accounts, GameLog, Reservations, Secrets, WorkList

@@ -34,6 +34,7 @@ FILES = [
     "0013_stream_tickets.sql",
     "0014_bounds.sql",
     "0015_ended_tokens.sql",
+    "0016_resting_webhooks.sql",
 ]
 
 _numbers = itertools.count(1)
