@@ -19,6 +19,7 @@ from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import as_it_is, shown
 from api.paths import game_id_of, player_id_of, seat_of
+from api.players import refuse_unshowable
 from api.requests import cursor_of, invalid
 from api.shapes import BotRequest, EventPage
 from services import operating
@@ -65,7 +66,7 @@ async def read_log(house: House, call: Call[AdminEventsQuery, None]) -> Answer[E
 
 async def end_game(house: House, call: KeyedCall[NoQuery, ReasonRequest]) -> Answer[GameBody]:
     """Ends a game that waits or is played: `operator_acted` and `game_cancelled`; nobody wins it."""
-    game_id, reason = game_id_of(call.path), call.body.reason
+    game_id, reason = game_id_of(call.path), _reason(call.body)
     outcome = await operating.end_game(house.tables, house.desk, call.caller.player_id, game_id, reason, call.request)
     return await shown(house, call.caller, house.tables.in_memory(game_id), outcome)
 
@@ -114,7 +115,7 @@ async def revoke_tokens(house: House, call: Call[NoQuery, None]) -> Answer[None]
 
 async def suspend_player(house: House, call: Call[NoQuery, ReasonRequest]) -> Answer[AdminPlayer]:
     """Shuts a player out: their tokens speak for nobody until they are let in again. Their seats stay theirs."""
-    player_id, reason = player_id_of(call.path), call.body.reason
+    player_id, reason = player_id_of(call.path), _reason(call.body)
     found = await operating.suspend_player(house.desk, call.caller.player_id, player_id, reason)
     house.callers.forget()
     return Answer(_player(found))
@@ -134,6 +135,11 @@ async def list_deeds(house: House, call: Call[DeedsQuery, None]) -> Answer[DeedP
         for deed in page
     )
     return Answer(DeedPage(items, next_before))
+
+
+def _reason(body: ReasonRequest) -> str:
+    refuse_unshowable(body.reason, "/reason")
+    return body.reason
 
 
 def _player(found: operating.FoundPlayer) -> AdminPlayer:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from api.patterns import ONE_LINE, SHOWN, id_pattern, looks
 from api.player_shapes import MAX_NAME
 from api.shapes import EVENTS_AT_MOST, GAMES_AT_MOST
 from domain.state import Status
@@ -13,11 +14,15 @@ from services.looking import GameLine
 class AdminGamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which games to list."""
 
-    game_id: Annotated[str | None, Meta(description="this game only")] = None
-    player_id: Annotated[str | None, Meta(description="games that this player has opened or sits at")] = None
+    game_id: Annotated[str | None, Meta(description="this game only"), looks(pattern=id_pattern("gam"))] = None
+    player_id: Annotated[
+        str | None, Meta(description="games that this player has opened or sits at"), looks(pattern=id_pattern("ply"))
+    ] = None
     status: Annotated[Status | None, Meta(description="games in this state only")] = None
     stalled: Annotated[bool, Meta(description="only games where something should have happened and has not")] = False
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
+    cursor: Annotated[
+        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("gam"))
+    ] = None
     limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20
 
 
@@ -38,14 +43,20 @@ class AdminEventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class ReasonRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Why; it is kept in the list of deeds and shown to operators only."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=200)]
+    reason: Annotated[str, Meta(min_length=1, max_length=200), looks(pattern=SHOWN)]
 
 
 class PlayersQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which players to list."""
 
-    name: Annotated[str, Meta(description="part of the name, in large or small letters", max_length=MAX_NAME)] = ""
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
+    name: Annotated[
+        str,
+        Meta(description="part of the name, in large or small letters", max_length=MAX_NAME),
+        looks(pattern=ONE_LINE),
+    ] = ""
+    cursor: Annotated[
+        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("ply"))
+    ] = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 

@@ -142,7 +142,7 @@ def pace_of(new: NewPace) -> Pace:
     """Gives the pace that a request asks for; refuses a claim window of hours where a turn has minutes."""
     if new.claim_window_s > MAX_CLAIM_WINDOW_S and new.turn_s < CORRESPONDENCE_TURN_S:
         detail = f"More than {MAX_CLAIM_WINDOW_S} s go only with turns of {CORRESPONDENCE_TURN_S} s and more."
-        raise invalid("body", "/pace/claim_window_s", "invalid_value", detail)
+        raise invalid("body", "/pace/claim_window_s", "window_too_long", detail)
     return Pace(new.claim_window_s, new.turn_s, new.bot_delay_ms, new.claims)
 
 

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from api.calls import Answer, Call, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import pace_of, replay_header
+from api.overrides import Preset
 from api.paths import ticket_id_of
 from api.requests import invalid
 from api.rules import ruleset_of
@@ -33,7 +34,7 @@ class TicketRequest(Struct, frozen=True, forbid_unknown_fields=True):
     days; an exact `pace` goes before it. bots_after_s: after so many seconds bots may fill the table; null: never.
     """
 
-    ruleset: str
+    ruleset: Preset
     players: PlayersWanted | None = None
     pace_class: Literal["live", "correspondence"] = "live"
     pace: NewPace | None = None

@@ -29,5 +29,5 @@ def _cursor(text: str | None) -> Cursor | None:
         return None
     cursor = read_cursor(text)
     if cursor is None:
-        raise invalid("header", "Last-Event-ID", "invalid_value", "This id was not given by this stream.")
+        raise invalid("header", "Last-Event-ID", "unknown_cursor", "This id was not given by this stream.")
     return cursor

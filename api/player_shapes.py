@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from api.leaderboards import RatingBody
+from api.patterns import ONE_LINE, SHOWN, looks
 from services.identity import Scope
 from services.listings import Standing
 
@@ -12,23 +13,26 @@ MAX_NAME = 40
 MAX_TOKEN_S = 10 * 366 * 24 * 3600
 
 
+_NAME = looks(maxLength=MAX_NAME, pattern=SHOWN)
+
+
 class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
     """A guest to be. The name is shown to others; it need not be unique."""
 
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
+    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"), _NAME]
 
 
 class MeChange(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a player. The name is shown to others at once, in games of the past too."""
 
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count")]
+    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"), _NAME]
 
 
 class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A token to be made. label: for the player's own list of tokens."""
 
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=4)]
-    label: Annotated[str, Meta(max_length=MAX_NAME)] = ""
+    label: Annotated[str, Meta(max_length=MAX_NAME), looks(pattern=ONE_LINE)] = ""
     valid_s: Annotated[
         Annotated[int, Meta(ge=60, le=MAX_TOKEN_S)] | None,
         Meta(description="seconds until it expires; null: with the token that asks, or never"),

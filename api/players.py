@@ -141,8 +141,9 @@ async def get_me(_: House, call: Call[NoQuery, None]) -> Answer[Me]:
 
 def _fit_name(given: str) -> str:
     name = unicodedata.normalize("NFC", given.strip())
-    if not 1 <= len(name) <= MAX_NAME:
-        raise invalid("body", "/name", "invalid_value", f"1 to {MAX_NAME} characters are needed.")
+    if not 1 <= len(name) <= MAX_NAME:  # NFC makes some names longer
+        code = "text_too_long" if name else "invalid_value"
+        raise invalid("body", "/name", code, f"1 to {MAX_NAME} characters are needed.")
     refuse_unshowable(name, "/name")
     return name
 
@@ -150,9 +151,9 @@ def _fit_name(given: str) -> str:
 def refuse_unshowable(text: str, pointer: str) -> None:
     """Raises Failed for a text that cannot be shown to others as it is."""
     if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in text):
-        raise invalid("body", pointer, "invalid_value", "Control characters are not allowed.")
+        raise invalid("body", pointer, "cannot_be_shown", "Control characters are not allowed.")
     if not any(unicodedata.category(sign)[0] in _VISIBLE and sign not in _BLANKS for sign in text):
-        raise invalid("body", pointer, "invalid_value", "Something that can be seen is needed.")
+        raise invalid("body", pointer, "cannot_be_shown", "Something that can be seen is needed.")
 
 
 def _told(token: Token) -> dict[str, Any]:

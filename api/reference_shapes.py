@@ -1,9 +1,8 @@
 """What is sent and answered about what this server knows: rulesets, bots, problems."""
 
-from typing import Any
-
 from msgspec import Struct
 
+from api.overrides import Overrides, Preset
 from domain.commands import Level
 from domain.ruleset import Players
 
@@ -11,8 +10,8 @@ from domain.ruleset import Players
 class RulesetRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A preset and what differs from it."""
 
-    ruleset: str
-    overrides: dict[str, Any] = {}
+    ruleset: Preset
+    overrides: Overrides = {}
 
 
 class RulesetSummary(Struct, frozen=True):

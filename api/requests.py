@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from api.patterns import KEY, ONE_LINE
 from api.problems import Failed, FieldError, Place
 from services.ids import uuid_of
 from services.ports import KeyedRequest
@@ -17,6 +18,7 @@ from services.ports import KeyedRequest
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 16
 MAX_KEY = 128
+EXACT = 2**53  # up to which a float holds every integer
 THROWN_AWAY, THROWN_AWAY_S = 1 << 20, 1.0  # of a body that is too large
 BODY_S = 15.0  # a body comes within this time; less than the connection is given, so that it can be said
 
@@ -97,11 +99,38 @@ def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T],
     if _is_too_deep(body):
         raise invalid("body", "", "too_deep", f"Nested deeper than {MAX_DEPTH} levels.")
     try:
-        return decoder.decode(body)
+        return _decoded(body, decoder)
     except msgspec.ValidationError as error:
         raise _shape_failure("body", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Failed("malformed_json") from None
+
+
+def body_decoder(type_: type[T]) -> msgspec.json.Decoder[T]:
+    """Makes a decoder of bodies of this type; numbers without a fraction are integers, also within what has no type."""
+    return msgspec.json.Decoder(type_, float_hook=lambda text: _whole(float(text)))
+
+
+def _decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """Decodes a body. JSON and its schemas know one kind of number: `5.0` is the integer 5, and is taken for it."""
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        if "got `float`" not in str(error):
+            raise
+    taken: T = msgspec.convert(_whole(msgspec.json.decode(body)), decoder.type)
+    return taken
+
+
+def _whole(value: Any) -> Any:
+    """Gives JSON with integers for its numbers without a fraction, as far as a float is exact."""
+    if isinstance(value, dict):
+        return {key: _whole(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_whole(below) for below in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
+        return int(value)
+    return value
 
 
 def decode_query(query: bytes, type_: type[T]) -> T:
@@ -112,7 +141,7 @@ def decode_query(query: bytes, type_: type[T]) -> T:
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name in given:
             raise invalid("query", name, "repeated", "Given more than once.")
-        if "\0" in value:  # no database takes it
+        if not _ONE_LINE.fullmatch(value):  # and no database takes a zero
             raise invalid("query", name, "invalid_value", "Control characters are not allowed.")
         given[name] = value
     try:
@@ -128,10 +157,14 @@ def keyed_request(
     key = (header(headers, b"idempotency-key") or "").strip()
     if len(key) >= 2 and key[0] == key[-1] == '"':
         key = key[1:-1]
-    if not 1 <= len(key) <= MAX_KEY or not all(" " <= letter <= "~" for letter in key):
+    if len(key) > MAX_KEY or not _KEY.fullmatch(key):
         raise Failed("idempotency_key_required")
     fingerprint = sha256(b"\n".join((method.encode(), path.encode(), body))).digest()
     return KeyedRequest(principal, operation, key, fingerprint)
+
+
+_KEY = re.compile(KEY)
+_ONE_LINE = re.compile(ONE_LINE)
 
 
 class AnyVersion:

@@ -11,7 +11,6 @@ from litestar import Litestar, Request
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Method
-from msgspec.json import Decoder
 
 from api.calls import Call, KeyedCall, OpenCall
 from api.house import House
@@ -20,7 +19,16 @@ from api.operation import Operation, Types
 from api.operations import OPERATIONS
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
-from api.requests import Disconnected, Headers, bearer_token, decode_body, decode_query, keyed_request, read_body
+from api.requests import (
+    Disconnected,
+    Headers,
+    bearer_token,
+    body_decoder,
+    decode_body,
+    decode_query,
+    keyed_request,
+    read_body,
+)
 from api.stream_tickets import ticket_holder
 from domain.refusals import Refused
 from services.identity import is_allowed
@@ -51,7 +59,9 @@ def application(house: House) -> Litestar:
 
 def _route(house: House, operation: Operation) -> HTTPRouteHandler:
     types, handler, policy = operation.types, operation.handler, operation.limited_by
-    read = partial(decode_body, decoder=Decoder(types.body), optional=types.is_body_optional) if types.body else None
+    read = (
+        partial(decode_body, decoder=body_decoder(types.body), optional=types.is_body_optional) if types.body else None
+    )
 
     going = operation.deprecated.headers if operation.deprecated else {}
 

@@ -56,7 +56,8 @@ class Components:
             return self.ref(type_)
         origin, args = get_origin(type_), get_args(type_)
         if origin is Annotated:
-            return _constrained(self.of(args[0], is_closed=is_closed), args[1:])
+            described_by = next((meta.extra["described_by"] for meta in args[1:] if meta.extra), args[0])
+            return _constrained(self.of(described_by, is_closed=is_closed), args[1:])
         if origin is Literal:
             return {"type": "string", "enum" if is_closed else "x-extensible-enum": list(args)}
         if origin in (tuple, list):
@@ -96,9 +97,10 @@ class Components:
             required.append(config.tag_field)
         for field in fields(type_):
             schema = self.of(hints[field.name], is_closed=is_request)
-            if is_request and not field.required:
+            is_optional = UnsetType in get_args(hints[field.name])
+            if is_request and not field.required and not is_optional:
                 schema = schema | {"default": _default(field)}
-            elif UnsetType not in get_args(hints[field.name]):
+            elif not is_optional:
                 required.append(field.encode_name)
             if field.encode_name.endswith("_at"):
                 schema["format"] = "date-time"
@@ -134,6 +136,7 @@ def _constrained(schema: Schema, metas: tuple[Any, ...]) -> Schema:
         for name, keyword in (("min_length", "min"), ("max_length", "max")):
             if (value := getattr(meta, name)) is not None:
                 schema[keyword + ("Items" if is_array else "Length")] = value
+        schema |= meta.extra_json_schema or {}
     return schema
 
 
@@ -152,7 +155,9 @@ def _closure(types: set[Any]) -> set[Any]:
     waiting = list(types)
     while waiting:
         type_ = waiting.pop()
-        if not _is_struct(type_):
+        if isinstance(type_, Meta):
+            waiting.extend((type_.extra or {}).values())
+        elif not _is_struct(type_):
             waiting.extend(get_args(type_))
         elif type_ not in found:
             found.add(type_)

@@ -98,7 +98,7 @@ async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -
     """Makes a code: whoever has it may sit down at the game, private or not, or with `is_hand` take one's hand over."""
     game_id, body = game_id_of(call.path), call.body
     if body.is_hand and body.seat is None:
-        raise invalid("body", "/seat", "missing", "A hand lies on a seat: say which.")
+        raise invalid("body", "/seat", "seat_needed", "A hand lies on a seat: say which.")
     wanted = invites.NewInvite(
         invites.new_code(), game_id, body.seat, body.is_hand, call.caller.player_id, body.valid_s
     )

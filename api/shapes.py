@@ -1,10 +1,13 @@
 """What is sent and answered about games, as only the HTTP surface knows it; the rest is shown as the domain has it."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from api.overrides import Overrides, Preset
+from api.patterns import ONE_LINE, id_pattern, looks
 from domain.commands import Level, Move, Spectators, Visibility
+from domain.faults import MAX_PLAYERS
 from domain.refusals import Reason
 from domain.state import Result, Status
 from domain.view import DecisionView, View
@@ -65,9 +68,9 @@ NewSeat: TypeAlias = YourSeat | BotSeat | OpenSeat
 class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A game to be opened: a preset, what differs from it, and who sits where."""
 
-    ruleset: str
-    seats: tuple[NewSeat, ...]
-    overrides: dict[str, Any] = {}
+    ruleset: Preset
+    seats: Annotated[tuple[NewSeat, ...], looks(minItems=2, maxItems=MAX_PLAYERS)]
+    overrides: Overrides = {}
     visibility: Visibility = "public"
     spectators: Spectators = "public"
     pace: NewPace = NewPace()
@@ -92,7 +95,7 @@ class BotRequest(Struct, frozen=True, forbid_unknown_fields=True):
 class HandoverRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets the hand."""
 
-    player_id: str
+    player_id: Annotated[str, looks(pattern=id_pattern("ply"))]
 
 
 class InviteRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,8 +139,10 @@ class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
             " to which they are invited"
         ),
     ] = False
-    ruleset: Annotated[str | None, Meta(description="only games of this preset")] = None
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
+    ruleset: Annotated[str | None, Meta(description="only games of this preset"), looks(pattern=ONE_LINE)] = None
+    cursor: Annotated[
+        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("gam"))
+    ] = None
     limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20
 
 
@@ -196,7 +201,7 @@ class NewStreamTicket(Struct, frozen=True, forbid_unknown_fields=True):
     view: the game's stream with the event `view` after each batch.
     """
 
-    game_id: str | None = None
+    game_id: Annotated[str | None, looks(pattern=id_pattern("gam"))] = None
     view: bool = False
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from api.patterns import ONE_LINE, URL, id_pattern, looks
 from services.delivering import DecisionsMessage, EventMessage, PingMessage
 from services.webhooks import TYPES, URL_CHARACTERS, DeliveryState, Disabled, Fault
 
@@ -26,11 +27,13 @@ MESSAGE_HEADERS = {
 }
 MAX_DESCRIPTION = 100
 DELIVERIES_AT_MOST = 100
-Url: TypeAlias = Annotated[str, Meta(max_length=URL_CHARACTERS, description="https, port 443, of the public internet")]
+Url: TypeAlias = Annotated[
+    str, Meta(max_length=URL_CHARACTERS, description="https, port 443, of the public internet"), looks(pattern=URL)
+]
 Types: TypeAlias = Annotated[
     tuple[MessageType, ...], Meta(max_length=len(TYPES), description="which messages are wanted; none named: all")
 ]
-Description: TypeAlias = Annotated[str, Meta(max_length=MAX_DESCRIPTION)]
+Description: TypeAlias = Annotated[str, Meta(max_length=MAX_DESCRIPTION), looks(pattern=ONE_LINE)]
 
 
 class NewWebhookRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +41,11 @@ class NewWebhookRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
     url: Url
     types: Types = ()
-    game_id: Annotated[str | None, Meta(description="messages of this game only; null: of all the player's games")] = (
-        None
-    )
+    game_id: Annotated[
+        str | None,
+        Meta(description="messages of this game only; null: of all the player's games"),
+        looks(pattern=id_pattern("gam")),
+    ] = None
     description: Description = ""
 
 
@@ -120,5 +125,7 @@ class DeliveryPage(Struct, frozen=True):
 class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which deliveries to list."""
 
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before")] = None
+    cursor: Annotated[
+        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("msg"))
+    ] = None
     limit: Annotated[int, Meta(ge=1, le=DELIVERIES_AT_MOST)] = 20

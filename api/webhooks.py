@@ -22,7 +22,7 @@ from services.ids import new_uuid, public_id, uuid_of
 from services.paging import page_of
 from services.ports import Principal
 from services.rendering import timestamp, timestamp_if_any
-from services.webhooks import Delivery, NewWebhook, UrlRefused, Webhook, WebhookChange
+from services.webhooks import Delivery, NewWebhook, NotOfTheInternet, UrlRefused, Webhook, WebhookChange
 
 
 async def create_webhook(house: House, call: Call[NoQuery, NewWebhookRequest]) -> Answer[WebhookWithSecret]:
@@ -154,7 +154,8 @@ def _refuse_bad_url(house: House, url: str) -> None:
     try:
         webhooks.read_target(url, is_anywhere=house.sends_anywhere)
     except UrlRefused as refused:
-        raise invalid("body", "/url", "invalid_value", str(refused)) from None
+        code = "address_refused" if isinstance(refused, NotOfTheInternet) else "invalid_value"
+        raise invalid("body", "/url", code, str(refused)) from None
 
 
 def _description(given: str) -> str:

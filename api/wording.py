@@ -5,6 +5,8 @@ from importlib.resources import files
 from typing import Any
 
 from api.about import VERSION
+from api.patterns import KEY, id_pattern
+from api.requests import MAX_KEY
 from api.schemas import Schema
 
 INFO = {
@@ -23,18 +25,18 @@ INFO = {
 }
 
 PATH_PARAMETERS: dict[str, Schema] = {
-    "game_id": {"description": "the game's id", "schema": {"type": "string", "pattern": "^gam_[0-9a-z]{26}$"}},
+    "game_id": {"description": "the game's id", "schema": {"type": "string", "pattern": id_pattern("gam")}},
     "player_id": {
         "description": "the player's id",
-        "schema": {"type": "string", "pattern": "^ply_[0-9a-z]{26}$"},
+        "schema": {"type": "string", "pattern": id_pattern("ply")},
     },
-    "ticket_id": {"description": "the ticket's id", "schema": {"type": "string", "pattern": "^tkt_[0-9a-z]{26}$"}},
-    "token_id": {"description": "the token's id", "schema": {"type": "string", "pattern": "^tok_[0-9a-z]{26}$"}},
+    "ticket_id": {"description": "the ticket's id", "schema": {"type": "string", "pattern": id_pattern("tkt")}},
+    "token_id": {"description": "the token's id", "schema": {"type": "string", "pattern": id_pattern("tok")}},
     "seat": {"description": "the seat's number, from 0", "schema": {"type": "integer", "minimum": 0}},
     "code": {"description": "the invite's code", "schema": {"type": "string"}},
-    "webhook_id": {"description": "the webhook's id", "schema": {"type": "string", "pattern": "^whk_[0-9a-z]{26}$"}},
-    "delivery_id": {"description": "the delivery's id", "schema": {"type": "string", "pattern": "^msg_[0-9a-z]{26}$"}},
-    "move_id": {"description": "the move's id", "schema": {"type": "string", "pattern": "^mov_[0-9a-z]{26}$"}},
+    "webhook_id": {"description": "the webhook's id", "schema": {"type": "string", "pattern": id_pattern("whk")}},
+    "delivery_id": {"description": "the delivery's id", "schema": {"type": "string", "pattern": id_pattern("msg")}},
+    "move_id": {"description": "the move's id", "schema": {"type": "string", "pattern": id_pattern("mov")}},
     "round": {"description": "the round's number, from 1", "schema": {"type": "integer", "minimum": 1}},
     "name": {"description": "the ruleset's name", "schema": {"type": "string"}},
 }
@@ -44,7 +46,7 @@ REQUEST_HEADERS: dict[str, Schema] = {
         "description": "Any text of the client's own, new for each new request. The same request with the same key is"
         " carried out once, and answered again with `Idempotency-Replayed: true`.",
         "required": True,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": KEY},
     },
     "If-Match": {"description": "the ETag that the game must still have", "schema": {"type": "string"}},
     "If-None-Match": {
@@ -57,7 +59,7 @@ REQUEST_HEADERS: dict[str, Schema] = {
     },
     "Last-Event-ID": {
         "description": "the version of the last event that was received",
-        "schema": {"type": "string", "pattern": "^[0-9]*$"},
+        "schema": {"type": "string", "pattern": "^[0-9]{0,9}$"},
     },
     "Last-Event-ID: cursor": {
         "description": "the `id` of the last message that had one",

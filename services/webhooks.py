@@ -162,6 +162,10 @@ class UrlRefused(Exception):
     """The text tells why nothing is sent to an address."""
 
 
+class NotOfTheInternet(UrlRefused):
+    """An address leads nowhere that a server may be asked to send to."""
+
+
 class Target(Struct, frozen=True):
     """Where a request goes. host: a name or an address; authority: as the request names it; path: with its query."""
 
@@ -183,7 +187,7 @@ def read_target(url: str, *, is_anywhere: bool = False) -> Target:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise UrlRefused("This is no address.") from None
+        raise NotOfTheInternet("This is no address.") from None
     if parts.scheme not in (("https", "http") if is_anywhere else ("https",)):
         raise UrlRefused("The address has to start with https://.")
     if "@" in parts.netloc or parts.fragment or not _HOST.fullmatch(host):
@@ -193,7 +197,7 @@ def read_target(url: str, *, is_anywhere: bool = False) -> Target:
     if not is_anywhere and port != 443:
         raise UrlRefused("The port has to be 443.")
     if not is_anywhere and is_address(host) and not is_global(host):
-        raise UrlRefused("The address is not one of the public internet.")
+        raise NotOfTheInternet("The address is not one of the public internet.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(is_secure, host, port, parts.netloc, path)
 

@@ -81,7 +81,7 @@ def test_a_killed_workers_numbers_are_removed_by_the_next_and_the_clock_tells_th
 
 
 def test_a_demo_of_rules_that_there_are_not_is_refused_in_one_line(stack: Stack) -> None:
-    with pytest.raises(GameRefused, match=r"^Invalid request: Known are .*davis"):
+    with pytest.raises(GameRefused, match=r"^Invalid request: There is no such ruleset; known are .*davis"):
         run(stack.base_url, "whist", 4)
 
 

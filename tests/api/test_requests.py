@@ -1,0 +1,118 @@
+"""What the document says of requests is what the server takes; tools that read it have found each of these."""
+
+from typing import Any
+
+import pytest
+
+from api.patterns import KEY, ONE_LINE, SHOWN, URL, id_pattern, place_pattern
+from api.requests import MAX_KEY
+from domain.presets import preset_names
+from tests.api.test_errors import assert_problem
+from tests.api.test_tokens import allow
+from tests.api.world import DAVIS, Player, World
+from tests.described import shape_faults
+
+NEW_GAME = {"$ref": "#/components/schemas/NewGame"}
+
+
+async def test_a_number_without_a_fraction_is_an_integer(anna: Player) -> None:
+    body = b'{"ruleset":"davis","seats":[{"controller":"you"},{"controller":"open"}],"pace":{"turn_s":9e1},'
+    body += b'"overrides":{"max_rounds":2.0}}'
+    game = await anna.sent("POST", "/v1/games", body)
+    assert (game["pace"]["turn_s"], game["rules"]["max_rounds"]) == (90, 2)
+
+
+@pytest.mark.parametrize("number", ["60.5", "1e300", "1e400", "-0.1"])
+async def test_another_number_is_none(anna: Player, number: str) -> None:
+    body = f'{{"scopes":["watch"],"valid_s":{number}}}'.encode()
+    problem = assert_problem(await anna.call("POST", "/v1/me/tokens", body), 422, "invalid_request")
+    assert [error["pointer"] for error in problem["errors"]] == ["/valid_s"]
+
+
+@pytest.mark.parametrize("letter", ["%00", "%0A", "%C2%84", "%E2%80%AE"])
+async def test_a_query_has_no_control_characters(anna: Player, letter: str) -> None:
+    problem = assert_problem(await anna.call("GET", f"/v1/games?ruleset=a{letter}"), 422, "invalid_request")
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("ruleset", "invalid_value")]
+
+
+@pytest.mark.parametrize("what", ["players/{player_id}/suspension", "games/{game_id}/end"])
+async def test_an_operators_reason_can_be_shown_and_kept(world: World, anna: Player, boris: Player, what: str) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    await allow(world, boris, ("operate",))
+    path = what.format(player_id=anna.player_id, game_id=game_id)
+    method = "PUT" if "suspension" in what else "POST"
+    refused = await boris.call(method, f"/v1/admin/{path}", {"reason": "a\0b"}, idempotency_key="k")
+    problem = assert_problem(refused, 422, "invalid_request")
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/reason", "cannot_be_shown")]
+
+
+@pytest.mark.parametrize("key", [" ", '"', '""', '" "'])
+async def test_a_key_is_more_than_spaces_and_quotes(anna: Player, key: str) -> None:
+    assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key=key), 400, "idempotency_key_required")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "fault"),
+    [
+        ("/v1/games", DAVIS | {"pace": {"claim_window_s": 121}}, ("/pace/claim_window_s", "window_too_long")),
+        ("/v1/games", DAVIS | {"ruleset": "hearts"}, ("/ruleset", "unknown_ruleset")),
+        ("/v1/me/webhooks", {"url": "https://10.0.0.1/"}, ("/url", "address_refused")),
+        ("/v1/me/webhooks", {"url": "https://[1b]/"}, ("/url", "address_refused")),
+        ("/v1/me/webhooks", {"url": "http://bots.example/"}, ("/url", "invalid_value")),
+        ("/v1/players", {"name": "\u0958" * 40}, ("/name", "text_too_long")),
+        ("/v1/players", {"name": "\u3164"}, ("/name", "cannot_be_shown")),
+    ],
+)
+async def test_a_refusal_names_the_field_and_why(
+    anna: Player, path: str, body: dict[str, Any], fault: tuple[str, str]
+) -> None:
+    problem = assert_problem(await anna.call("POST", path, body, idempotency_key="k"), 422, "invalid_request")
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [fault]
+
+
+@pytest.mark.parametrize("name", preset_names())
+async def test_every_preset_may_be_sent_whole_as_the_overrides_of_a_game(anna: Player, name: str) -> None:
+    rules = await anna.sent("GET", f"/v1/rulesets/{name}")
+    overrides = {knob: value for knob, value in rules.items() if knob not in ("name", "source")}
+    assert shape_faults({"ruleset": name, "seats": DAVIS["seats"], "overrides": overrides}, NEW_GAME) == []
+    assert (await anna.sent("POST", "/v1/rulesets/validate", {"ruleset": name, "overrides": overrides})) == rules
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"spice": True},
+        {"name": "mine"},
+        {"ace": "middle"},
+        {"buy": None},
+        {"deck": {"sizes": {"9": {"packs": 2}}}},
+        {"deck": {"sizes": {"4": {"packs": 7}}}},
+        {"deal": {"cards": []}},
+        {"contracts": [[{"kind": "set"}]]},
+        {"points": {"cards": {"7": 1_001}}},
+        {"never_taken": ["7"]},
+        {"idle_laps": {"no_draw": 0}},
+    ],
+)
+async def test_what_the_schema_of_overrides_refuses_the_server_refuses(anna: Player, overrides: dict[str, Any]) -> None:
+    assert shape_faults(DAVIS | {"overrides": overrides}, NEW_GAME)
+    refused = await anna.call("POST", "/v1/rulesets/validate", {"ruleset": "davis", "overrides": overrides})
+    problem = assert_problem(refused, 422, "invalid_request")
+    assert all(error["pointer"].startswith("/overrides/") for error in problem["errors"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "does_not"),
+    [
+        (KEY, ["k", '"k"', "a b", "k" * MAX_KEY], ["", " ", '""', "ä", "a\tb"]),
+        (ONE_LINE, ["", "Anna", "Ω 7"], ["a\nb", "\x7f", "\u202e"]),
+        (SHOWN, ["Anna", " A ", "😀"], ["", "  ", "\u00a0", "a\0"]),
+        (URL, ["https://a.example", "https://a:443/b?c", "https://1.2.3.4/"], ["http://a/", "https://a:80/", "https:"]),
+        (id_pattern("gam"), ["gam_01k9zz00000000000000000000"], ["gam_81k9zz00000000000000000000", "gam_1", "tok_"]),
+        (place_pattern("ply"), ["-1.5e-05~ply_01k9zz00000000000000000000", "25.0~ply_" + "0" * 26], ["nan~ply_"]),
+    ],
+)
+def test_patterns_fit_what_they_should(pattern: str, fits: list[str], does_not: list[str]) -> None:
+    schema = {"type": "string", "pattern": pattern}
+    assert [text for text in fits if shape_faults(text, schema)] == []
+    assert [text for text in does_not if not shape_faults(text, schema)] == []
