@@ -7,6 +7,24 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 REQUEST_S = 20.0  # from the first byte of a request, or from the connection's begin, to the last byte of it
 UNREAD_S = 30.0  # so long a client may take nothing of what lies here for it
 MAX_HEAD = 32 * 1024  # bytes of a request before its body
+OUTLET = "outlet"  # in the state of a request's scope
+
+
+class Outlet:
+    """Where an answer under way that is told in chunks can be gone on with from anywhere, without waiting."""
+
+    __slots__ = ("_transport", "is_full")
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self.is_full = False
+
+    def push(self, piece: bytes) -> bool:
+        """Writes a chunk and tells so, unless the client is gone or has to take first what lies here for it."""
+        if self.is_full or self._transport.is_closing():
+            return False
+        self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        return True
 
 
 class HeadTooLarge(Exception):
@@ -19,11 +37,13 @@ class Connection(HttpToolsProtocol):
     _awaits_since: float | None = None  # when a request began, or a connection, that is not complete yet
     _moves_since = 0.0  # when the client took something last
     _unread = 0
+    _outlet: Outlet
     _head = 0  # bytes that came since a request began
 
     def connection_made(self, transport: Any) -> None:
         """Begins to wait for a request."""
         super().connection_made(transport)
+        self._outlet = Outlet(transport)
         self._awaits_since = self._moves_since = self.loop.time()
 
     def data_received(self, data: bytes) -> None:
@@ -39,6 +59,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begins with a request."""
         super().on_message_begin()
+        self.scope["state"][OUTLET] = self._outlet
         self._awaits_since = self._awaits_since or self.loop.time()
 
     def on_headers_complete(self) -> None:
@@ -51,6 +72,16 @@ class Connection(HttpToolsProtocol):
         """Has the whole request."""
         super().on_message_complete()
         self._awaits_since, self._head = None, 0
+
+    def pause_writing(self) -> None:
+        """Has every answer wait until the client has taken enough of what lies here."""
+        super().pause_writing()
+        self._outlet.is_full = True
+
+    def resume_writing(self) -> None:
+        """Lets answers go on."""
+        super().resume_writing()
+        self._outlet.is_full = False
 
     def end_overdue(self) -> None:
         """Ends the connection where its client is too slow in sending a request or in taking an answer."""

@@ -6,6 +6,7 @@ from api.calls import Answer, Call, Text
 from api.house import House
 from api.paths import game_id_of
 from api.problems import Failed, Place
+from api.readers import Reader
 from api.requests import header, invalid
 from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
@@ -61,8 +62,9 @@ async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[E
     after = _resume_at(header(call.headers, b"last-event-id"), call.query.after, hot.version)
     if is_over(hot.game.status) and after >= hot.version:
         return Answer(None, status=204)
-    chunks = story(house, call.caller, game_id, after, with_view=call.query.view, address=call.address)
-    return Answer(EventStream(chunks, await anext(chunks)), {"x-accel-buffering": "no"})
+    reader = Reader(house, call.caller, game_id, after)
+    chunks = story(reader, with_view=call.query.view, address=call.address)
+    return Answer(EventStream(chunks, await anext(chunks), reader), {"x-accel-buffering": "no"})
 
 
 def _resume_at(last_event_id: str | None, after: int, head: int) -> int:

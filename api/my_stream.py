@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from api.alarms import Alarm
 from api.house import House
+from api.readers import BATCH
 from api.stream_shapes import RETRY_MS, bye_piece, extra, presence_pieces, resync_piece
-from api.streams import BATCH, LATE_S, RECHECK_S, EventStream
+from api.streams import LATE_S, RECHECK_S, EventStream
 from domain.events import SeatChanged
 from domain.state import is_over
 from services.attendance import EVERYWHERE, Audience, people_of

@@ -9,6 +9,7 @@ import msgspec
 from litestar import Response
 
 from api.calls import Answer, Text
+from api.connections import OUTLET
 from api.problems import Failed, headers_of, problem_of
 from api.streams import EventStream, send_story
 
@@ -37,6 +38,8 @@ class Reply(Response[bytes]):
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
         is_head = scope["method"] == "HEAD"
         if self.stream is not None and not is_head:
+            if self.stream.reader is not None:
+                self.stream.reader.outlet = scope["state"].get(OUTLET)
             await send_story(self.stream, receive, send)
             return
         if self.stream is not None:

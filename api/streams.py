@@ -15,112 +15,103 @@ import msgspec
 from msgspec import Struct
 
 from api.alarms import Alarm
-from api.house import House
+from api.readers import BATCH, Reader, has_names
 from api.stream_shapes import Heartbeat, Hello, Resync, bye_piece, extra, presence_pieces, resync_piece
-from domain.events import SeatChanged
 from domain.state import is_over
 from services.attendance import people_of
-from services.ports import Principal, Unavailable
+from services.ports import Unavailable
 from services.rendering import NOBODY, names_at, render_view
-from services.seeing import NotSeated, as_seen, known_game, refuse_stranger, sees_late
+from services.seeing import NotSeated, known_game, sees_late
 from services.tables import GameNotFound, Hot
 
-BATCH = 100  # events sent in one piece
 LATE_S = 0.5  # how much later still a delayed spectator may see what happened
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach
 _encode = msgspec.json.Encoder().encode
 
 
 class EventStream(Struct, frozen=True):
-    """A body that is written as its chunks come. first: a chunk that is there already."""
+    """A body that is written as its chunks come. first: a chunk that is there already; reader: is told more at once."""
 
     chunks: AsyncGenerator[bytes, None]
     first: bytes = b""
+    reader: Reader | None = None
 
 
-async def story(
-    house: House, caller: Principal, game_id: str, after: int, *, with_view: bool, address: str = ""
-) -> AsyncGenerator[bytes, None]:
-    """Tells a game from version `after` + 1 on, until it is over, the process ends or the reader leaves.
+async def story(reader: Reader, *, with_view: bool, address: str = "") -> AsyncGenerator[bytes, None]:
+    """Tells a game from where the reader is, until it is over, the process ends or the reader leaves.
 
     Errors, with the first chunk: Failed where there are too many streams already.
     """
-    streams, sent, clock = house.streams, after, time.monotonic
-    async with house.feed.watch(game_id) as news:
-        with (
-            streams.opened(news, caller, address),
-            closing(Alarm(news)) as alarm,
-            house.at_tables.attending(game_id, caller.player_id, news) as audience,
-        ):
-            game = await known_game(house.tables, caller, game_id)
-            hot, seat = _seen(house, game, caller)
-            house.at_tables.watch(audience, game_id, people_of(game.game))
-            yield extra("hello", Hello(game_id, hot.version, after))
-            known, view_due, patience_s, told_at = game.version, with_view, streams.heartbeat_s, clock()
-            while True:
-                news.clear()
-                try:
-                    if game.version < max(known, house.feed.head(game_id)):
-                        streams.gaps += 1
-                        game = await house.tables.fresh(game_id)
-                    known, (hot, seat) = game.version, _seen(house, game, caller)
-                    head = hot.version
-                    if sent < head or view_due:
-                        chunk, upto = None if with_view else streams.told_before(game_id, sent, head, seat), head
-                        if chunk is None:
-                            chunk, upto = await _next_batch(house, hot, seat, sent, with_view=with_view)
-                        view_due, sent, began = False, upto, clock()
-                        yield chunk
-                        told_at = clock()
-                        if told_at - began > streams.slow_s:
-                            streams.resynced += 1
-                            yield resync_piece(Resync(sent, hot.version))
-                            return
-                        if sent < head or news.is_set():
-                            continue
-                    patience_s = streams.heartbeat_s if head == known else LATE_S
-                except (NotSeated, GameNotFound):
-                    yield bye_piece("not_seated")
-                    return
-                except Unavailable:
-                    patience_s = RECHECK_S
-                if sent >= hot.version >= known and is_over(hot.game.status):
-                    yield bye_piece("game_over")
-                    return
-                if audience.changed and not sees_late(game.game, caller):
-                    yield presence_pieces(house.at_tables, audience)
-                    told_at = clock()
-                if (reason := streams.farewell(news)) is not None:
-                    yield bye_piece(reason)
-                    return
-                alarm.ring_within(min(patience_s, max(0.0, told_at + streams.heartbeat_s - clock())))
-                await news.wait()
-                if clock() - told_at >= streams.heartbeat_s:
-                    yield extra("heartbeat", Heartbeat(sent))
-                    told_at = clock()
-                game = house.tables.in_memory(game_id)
+    house, caller, game_id, news = reader.house, reader.caller, reader.game_id, reader.news
+    streams, clock = house.streams, time.monotonic
+    with (
+        house.feed.watch(game_id, reader),
+        streams.opened(news, caller, address),
+        closing(Alarm(news)) as alarm,
+        house.at_tables.attending(game_id, caller.player_id, news) as audience,
+    ):
+        game = await known_game(house.tables, caller, game_id)
+        hot, seat = reader.seen(game)
+        house.at_tables.watch(audience, game_id, people_of(game.game))
+        yield extra("hello", Hello(game_id, hot.version, reader.sent))
+        known, view_due, patience_s, reader.told_at = game.version, with_view, streams.heartbeat_s, clock()
+        while True:
+            news.clear()
+            try:
+                if game.version < max(known, house.feed.head(game_id)):
+                    streams.gaps += 1
+                    game = await house.tables.fresh(game_id)
+                known, (hot, seat) = game.version, reader.seen(game)
+                head = hot.version
+                if reader.sent < head or view_due:
+                    chunk, upto = None if with_view else streams.told_before(game_id, reader.sent, head, seat), head
+                    if chunk is None:
+                        chunk, upto = await _next_batch(reader, hot, seat, with_view=with_view)
+                    view_due, reader.sent, began = False, upto, clock()
+                    yield chunk
+                    reader.told_at = clock()
+                    if reader.told_at - began > streams.slow_s:
+                        streams.resynced += 1
+                        yield resync_piece(Resync(reader.sent, hot.version))
+                        return
+                    if reader.sent < head or news.is_set():
+                        continue
+                patience_s = streams.heartbeat_s if head == known else LATE_S
+            except (NotSeated, GameNotFound):
+                yield bye_piece("not_seated")
+                return
+            except Unavailable:
+                patience_s = RECHECK_S
+            if reader.sent >= hot.version >= known and is_over(hot.game.status):
+                yield bye_piece("game_over")
+                return
+            if audience.changed and not sees_late(game.game, caller):
+                yield presence_pieces(house.at_tables, audience)
+                reader.told_at = clock()
+            if (reason := streams.farewell(news)) is not None:
+                yield bye_piece(reason)
+                return
+            alarm.ring_within(min(patience_s, max(0.0, reader.told_at + streams.heartbeat_s - clock())))
+            reader.rests = reader.sent == known and not with_view
+            await news.wait()
+            reader.rests = False
+            if clock() - reader.told_at >= streams.heartbeat_s:
+                yield extra("heartbeat", Heartbeat(reader.sent))
+                reader.told_at = clock()
+            game = house.tables.in_memory(game_id)
 
 
-def _seen(house: House, game: Hot, caller: Principal) -> tuple[Hot, int | None]:
-    """Gives what the caller may see of a game by now, and their seat. Errors: GameNotFound, NotSeated."""
-    refuse_stranger(house.tables, game, caller)
-    return as_seen(house.tables, game, caller)
-
-
-async def _next_batch(house: House, hot: Hot, seat: int | None, sent: int, *, with_view: bool) -> tuple[bytes, int]:
+async def _next_batch(reader: Reader, hot: Hot, seat: int | None, *, with_view: bool) -> tuple[bytes, int]:
     """Writes the next events and, where wanted and nothing more is waiting, the view after them."""
-    game_id, upto = hot.game.game_id, min(hot.version, sent + BATCH)
-    events, shows_view = hot.events[sent:upto], with_view and upto == hot.version
-    has_names = any(isinstance(recorded.event, SeatChanged) for recorded in events)
-    names = await names_at(house.accounts, [hot.game], events) if shows_view or has_names else {}
-    piece = b"".join([house.streams.told(recorded, seat, names) for recorded in events])
-    if not has_names:
-        house.streams.keep(game_id, sent, upto, seat, piece)
+    house, upto = reader.house, min(hot.version, reader.sent + BATCH)
+    events, shows_view = hot.events[reader.sent : upto], with_view and upto == hot.version
+    names = await names_at(house.accounts, [hot.game], events) if shows_view or has_names(events) else {}
+    piece = reader.piece(events, seat, names)
     if shows_view and upto == hot.version:  # it may have gone on while names were asked for
         is_late = seat is None and hot.game.spectators == "delayed"
-        away = NOBODY if is_late else house.at_tables.away_now(game_id)
+        away = NOBODY if is_late else house.at_tables.away_now(reader.game_id)
         piece += b"event: view\ndata: %s\n\n" % _encode(render_view(hot, seat, names, away))
-    return piece, max(sent, upto)
+    return piece, max(reader.sent, upto)
 
 
 async def send_story(stream: EventStream, receive: Any, send: Any) -> None:

@@ -7,8 +7,9 @@ watched games are compared with the log as well, so a lost last event is late, n
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -20,11 +21,19 @@ _RETRY_S = 0.5
 _log = logging.getLogger(__name__)
 
 
+class Listener(Protocol):
+    """Who wants to know how a game goes on."""
+
+    def hear(self, head: int) -> None:
+        """Is told how far the game has come. It does not wait, does not raise and ends no watch."""
+        ...
+
+
 class _Watched(Struct):
     """A game with open streams. head: the highest version that anybody has told of."""
 
     head: int = 0
-    waiting: set[asyncio.Event] = field(default_factory=set)
+    waiting: set[Listener] = field(default_factory=set)
 
 
 class Feed:
@@ -35,16 +44,15 @@ class Feed:
         self._offer = offer
         self._watched: dict[str, _Watched] = {}
 
-    @asynccontextmanager
-    async def watch(self, game_id: str) -> AsyncIterator[asyncio.Event]:
-        """Gives an event that is set whenever the game may have gone on; its holder clears it before reading."""
-        news = asyncio.Event()
+    @contextmanager
+    def watch(self, game_id: str, listener: Listener) -> Iterator[None]:
+        """Has somebody told of a game as long as the block lasts."""
         watched = self._watched.setdefault(game_id, _Watched())
-        watched.waiting.add(news)
+        watched.waiting.add(listener)
         try:
-            yield news
+            yield
         finally:
-            watched.waiting.discard(news)
+            watched.waiting.discard(listener)
             if not watched.waiting:
                 del self._watched[game_id]
 
@@ -84,5 +92,5 @@ class Feed:
         watched = self._watched.get(game_id)
         if watched is not None and head > watched.head:
             watched.head = head
-            for news in watched.waiting:
-                news.set()
+            for listener in watched.waiting:
+                listener.hear(head)

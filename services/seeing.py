@@ -48,11 +48,13 @@ async def watched_game(tables: Tables, principal: Principal, game_id: str) -> tu
 
 def as_seen(tables: Tables, hot: Hot, principal: Principal) -> tuple[Hot, int | None]:
     """Gives what of a game the player may see now: with delayed spectators its past. Errors: NotSeated."""
-    seat = seat_held_by(hot.game, principal.player_id)
-    is_closed = hot.game.spectators == "none" and hot.game.opened_by != principal.player_id
-    if seat is None and is_closed and not has_played(hot, principal):
+    game = hot.game
+    seat = seat_held_by(game, principal.player_id)
+    if seat is not None:
+        return hot, seat
+    if game.spectators == "none" and game.opened_by != principal.player_id and not has_played(hot, principal):
         raise NotSeated
-    return as_listed(tables, hot, principal), seat
+    return as_listed(tables, hot, principal), None
 
 
 def as_listed(tables: Tables, hot: Hot, principal: Principal) -> Hot:

@@ -10,6 +10,7 @@ import pytest
 
 from api.app import opened_house
 from api.house import House
+from api.readers import Reader
 from api.streams import story
 from domain.commands import Pace, SeatPlan
 from domain.presets import preset
@@ -79,7 +80,7 @@ async def play(services: Services, game_id: str, events: int) -> int:
 async def told(house: House, game_id: str, after: int, upto: int) -> list[int]:
     """Reads a stream up to a version; gives the versions that it told."""
     versions: list[int] = []
-    async with asyncio.timeout(10), aclosing(story(house, ANNA, game_id, after, with_view=False)) as chunks:
+    async with asyncio.timeout(10), aclosing(story(Reader(house, ANNA, game_id, after), with_view=False)) as chunks:
         async for chunk in chunks:
             lines = chunk.decode().splitlines()
             versions += [int(line.removeprefix("id: ")) for line in lines if line.startswith("id: ")]
