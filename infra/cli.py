@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
@@ -124,9 +125,16 @@ def clock() -> None:
 
 @main.command()
 @click.option("--rebuild", is_flag=True, help="Make all of them anew while the old ones serve, then end.")
-def projector(*, rebuild: bool) -> None:
+@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`, to rebuild.")
+def projector(data: Path | None, *, rebuild: bool) -> None:
     """Keeps the lists of games and the players' results; a second one stands by."""
-    _become("workers.projector", *(["--rebuild"] if rebuild else []))
+    from infra.embedded.reaching import variables_beside
+
+    if data is not None and not rebuild:
+        raise click.UsageError("--data goes with --rebuild: `shanghai up` has a projector of its own")
+    with errors_as_lines():
+        variables = None if data is None else variables_beside(data)
+    _become("workers.projector", *(["--rebuild"] if rebuild else []), variables=variables)
 
 
 @main.command()
@@ -201,10 +209,10 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
 def health(*, ready: bool) -> None:
     """Asks the process at SHANGHAI_METRICS_PORT of this machine whether it lives; exit 1 where it does not."""
     from infra.health import ask
-    from infra.settings import read_settings
+    from infra.settings import read_metrics_port
 
     with errors_as_lines():
-        port = read_settings().metrics_port
+        port = read_metrics_port()
     answer = ask(port, "/health/ready" if ready else "/health/live")
     if answer is None:
         fail(f"nothing answers at port {port}", 1)
@@ -281,10 +289,16 @@ def _repair_log() -> None:
     click.echo("nothing to repair" if repaired is None else f"repaired: {repaired} events are in order again")
 
 
-def _become(module: str, *arguments: str) -> NoReturn:
-    """Goes on as this module. A SIGTERM waits until the module can take it: as PID 1 it would be lost meanwhile."""
+def _become(module: str, *arguments: str, variables: Mapping[str, str] | None = None) -> NoReturn:
+    """Goes on as this module. A SIGTERM waits until the module can take it: as PID 1 it would be lost meanwhile.
+
+    variables: what its environment has beyond this one's.
+    """
+    from infra.settings import environment
+
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - no shell is wanted
+    command = [sys.executable, "-m", module, *arguments]
+    os.execve(sys.executable, command, environment(variables or {}))  # noqa: S606 - no shell is wanted
 
 
 if __name__ == "__main__":

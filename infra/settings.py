@@ -16,6 +16,7 @@ from msgspec.structs import fields
 Url = Annotated[str, Meta(pattern=r"^[a-z+]+://")]
 PostgresUrl = Annotated[str, Meta(pattern=r"^postgres(ql)?://")]
 RedisUrl = Annotated[str, Meta(pattern=r"^(rediss?|unix)://")]
+MetricsPort = Annotated[int, Meta(ge=0, le=65_535)]
 UpTo64 = Annotated[int, Meta(ge=1, le=64)]
 UpToMillion = Annotated[int, Meta(ge=1, le=1_000_000)]
 
@@ -35,7 +36,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"  # address that the API listens on
     port: Annotated[int, Meta(ge=1, le=65_535)] = 8000  # TCP port that the API listens on
     metrics_host: str = "127.0.0.1"  # address of the port below; 0.0.0.0 where probes come from outside
-    metrics_port: Annotated[int, Meta(ge=0, le=65_535)] = 0  # of this process's /metrics and /health; 0: none
+    metrics_port: MetricsPort = 0  # of this process's /metrics and /health; 0: none
     traces_url: Annotated[str, Meta(pattern=r"^(https?://.*)?$")] = ""  # where traces go, OTLP over HTTP; empty: none
     traces_ratio: Annotated[float, Meta(ge=0, le=1)] = 0.1  # share of commands that are traced
     disk_folder: str = ""  # whose disk the clock tells of, where Postgres lies on its machine; `shanghai up` sets it
@@ -116,6 +117,18 @@ def read_database_url(environ: Mapping[str, str] | None = None, *, of: str = "")
     if url is None:
         raise SettingRefused("SHANGHAI_DATABASE_URL is not set")
     return url
+
+
+def read_metrics_port(environ: Mapping[str, str] | None = None) -> int:
+    """Reads SHANGHAI_METRICS_PORT alone: all that a probe on the same machine needs."""
+    given = (os.environ if environ is None else environ).get("SHANGHAI_METRICS_PORT") or "0"
+    try:
+        port = msgspec.convert(given, MetricsPort, strict=False)
+    except msgspec.ValidationError as error:
+        raise SettingRefused(f"SHANGHAI_METRICS_PORT: {error}") from None
+    if not port:
+        raise SettingRefused("SHANGHAI_METRICS_PORT is not set: the process has no port to ask")
+    return port
 
 
 def environment(changed: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,14 @@ import pytest
 
 from infra import settings_reference
 from infra.embedded.stack import GENEROUS
-from infra.settings import SettingRefused, Settings, environment, read_database_url, read_settings
+from infra.settings import (
+    SettingRefused,
+    Settings,
+    environment,
+    read_database_url,
+    read_metrics_port,
+    read_settings,
+)
 
 ENOUGH = {
     "SHANGHAI_DATABASE_URL": "postgresql://anna:hidden@db/shanghai",
@@ -93,6 +100,13 @@ def test_a_migration_needs_the_database_alone() -> None:
     assert read_database_url({"SHANGHAI_DATABASE_URL": "postgresql://db"}) == "postgresql://db"
     with pytest.raises(SettingRefused):
         read_database_url({})
+
+
+def test_a_probe_needs_the_port_alone() -> None:
+    assert read_metrics_port({"SHANGHAI_METRICS_PORT": "9000"}) == 9000
+    for given in ({}, {"SHANGHAI_METRICS_PORT": "0"}, {"SHANGHAI_METRICS_PORT": "65536"}):
+        with pytest.raises(SettingRefused, match="SHANGHAI_METRICS_PORT"):
+            read_metrics_port(given)
 
 
 def test_a_child_is_given_this_environment_with_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,12 @@ def variables_of(data: Path, run: Path) -> dict[str, str]:
 
 def settings_of(data: Path) -> Settings:
     """Reads how the server on a data folder is reached. Errors: NothingRuns, SettingRefused."""
+    return read_settings(variables_beside(data))
+
+
+def variables_beside(data: Path) -> dict[str, str]:
+    """Is the environment of one more process beside the server on a data folder. Errors: NothingRuns."""
     run = data / "run"
     if not run.is_symlink() or not run.exists():
         raise NothingRuns(f"no `shanghai up` runs on {data}")
-    return read_settings(variables_of(data, run.resolve()))
+    return variables_of(data, run.resolve())

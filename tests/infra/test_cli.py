@@ -39,8 +39,15 @@ def test_without_a_database_it_is_said_that_a_folder_can_be_named(
         ("doctor",),
         ("archive", "2026-08", "--to", "kept"),
         ("restore", "events-2026-08.json"),
+        ("projector", "--rebuild"),
     ],
 )
 def test_a_folder_on_which_nothing_runs_is_named(command: tuple[str, ...], tmp_path: Path) -> None:
     result = CliRunner().invoke(main, [*command, "--data", str(tmp_path)])
     assert (result.exit_code, result.stderr) == (1, f"shanghai: no `shanghai up` runs on {tmp_path}\n")
+
+
+def test_a_folder_is_for_a_rebuild_and_not_for_a_second_projector(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["projector", "--data", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "--data goes with --rebuild" in result.stderr
