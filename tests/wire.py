@@ -45,17 +45,18 @@ class Wire:
         notes: set[bytes] = set()
 
         async def forth() -> None:
-            while (chunk := await client.read(65_536)) and self.sent(chunk, notes):
-                to_server.write(chunk)
+            with contextlib.suppress(OSError):  # who dies may reset the connection
+                while (chunk := await client.read(65_536)) and self.sent(chunk, notes):
+                    to_server.write(chunk)
 
         async def back() -> None:
-            while (chunk := await server.read(65_536)) and self.answered(chunk, notes):
-                to_client.write(chunk)
+            with contextlib.suppress(OSError):
+                while (chunk := await server.read(65_536)) and self.answered(chunk, notes):
+                    to_client.write(chunk)
 
-        with contextlib.suppress(OSError):
-            await asyncio.wait(
-                [asyncio.create_task(forth()), asyncio.create_task(back())], return_when=asyncio.FIRST_COMPLETED
-            )
+        await asyncio.wait(
+            [asyncio.create_task(forth()), asyncio.create_task(back())], return_when=asyncio.FIRST_COMPLETED
+        )
         for writer in mine:
             writer.transport.abort()
         self._writers -= mine

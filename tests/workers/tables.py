@@ -5,10 +5,12 @@ import os
 from domain.commands import Pace, SeatPlan
 from domain.presets import preset
 from infra.wiring import Services
+from services.due import next_work
 from services.games import NewGame, open_game, start_game
 from services.ids import new_uuid, public_id
-from services.ports import KeyedRequest, Principal
+from services.ports import KeyedRequest, Principal, WorkKind
 from services.tables import Tables
+from services.tending import tend
 
 
 async def started_game(services: Services) -> str:
@@ -33,3 +35,15 @@ async def started_game(services: Services) -> str:
 
 async def head(services: Services, game_id: str) -> int:
     return (await services.log.heads([game_id]))[game_id]
+
+
+async def play_until(services: Services, game_id: str, kind: WorkKind) -> None:
+    """Plays until this kind of work is the next."""
+    tables = Tables(services.log)
+    while True:
+        hot = await tables.fresh(game_id)
+        work = next_work(hot.game, hot.when)
+        assert work is not None
+        if work.kind == kind:
+            return
+        await tend(tables, services.secrets, game_id, now=services.work.now)

@@ -13,7 +13,6 @@ from domain.state import Game
 from infra.embedded.ports import free_port
 from infra.settings import Settings
 from infra.wiring import Services
-from services.due import next_work
 from services.ports import Recorded, WorkKind
 from services.tables import Tables
 from services.tending import tend
@@ -22,7 +21,7 @@ from tests.processes import Process, is_live, server
 from tests.stack_watching import crash, descendants
 from tests.wire import opened
 from tests.workers.deadly_wire import DeadlyWire, Moment
-from tests.workers.tables import head, started_game
+from tests.workers.tables import head, play_until, started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
 
@@ -71,7 +70,7 @@ async def test_a_job_whose_worker_dies_is_done_once(
     services: Services, settings: Settings, wire: DeadlyWire, moment: Moment, kind: WorkKind
 ) -> None:
     game_id = await started_game(services)
-    await _play_until(services, game_id, kind)
+    await play_until(services, game_id, kind)
     before = await head(services, game_id)
     with server("workers", replace(settings, database_url=wire.url)) as worker:
         wire.arm(moment, partial(_kill_whole, worker))
@@ -106,18 +105,6 @@ async def _table(services: Services, anna: httpx.AsyncClient) -> str:
 
 async def _move(anna: httpx.AsyncClient, game_id: str, body: object) -> httpx.Response:
     return await anna.post(f"/v1/games/{game_id}/moves", json=body, headers={"idempotency-key": "the-move"})
-
-
-async def _play_until(services: Services, game_id: str, kind: WorkKind) -> None:
-    """Plays until this kind of work is the next."""
-    tables = Tables(services.log)
-    while True:
-        hot = await tables.fresh(game_id)
-        work = next_work(hot.game, hot.when)
-        assert work is not None
-        if work.kind == kind:
-            return
-        await tend(tables, services.secrets, game_id, now=services.work.now)
 
 
 async def _tend(services: Services, game_id: str) -> None:
