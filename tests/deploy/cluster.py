@@ -15,7 +15,7 @@ from tests.deploy.podman import NETWORK, Podman
 from tests.deploy.service import Service
 
 ENGINES = ("shanghai-postgres", "shanghai-redis")
-PROCESSES = ("shanghai-relay", "shanghai-projector", "shanghai-clock", "shanghai-worker", "shanghai-api")
+PROCESSES = tuple(f"shanghai-{name}" for name in ("relay", "projector", "clock", "worker", "webhooks", "api"))
 START_BOUND_S = 90  # of a pod, on a busy machine
 
 
@@ -34,6 +34,11 @@ class Pod:
     @property
     def grace_s(self) -> int:
         return int(self._spec.get("terminationGracePeriodSeconds", 30))
+
+    @property
+    def probes(self) -> list[str]:
+        """Names what has to be well before it is used."""
+        return [probe for probe in ("startupProbe", "readinessProbe") if probe in self._spec["containers"][0]]
 
     def is_well(self, probe: str) -> bool:
         """Asks what a probe of the manifest asks."""
@@ -127,7 +132,7 @@ class Cluster:
 
     def _wait(self, started: Pod) -> None:
         deadline = time.monotonic() + START_BOUND_S
-        while not (started.is_well("startupProbe") and started.is_well("readinessProbe")):
+        while not all(map(started.is_well, started.probes)):
             assert time.monotonic() < deadline, f"{started.name} does not get ready:\n{self.log(started)}"
             time.sleep(0.05)
 

@@ -29,7 +29,7 @@ def of_kind(manifests: list[Json], *kinds: str) -> list[Json]:
 def pod(workload: Json, name: str, images: Mapping[str, str], volumes: Path) -> Json:
     """Is one pod of a Deployment, StatefulSet or Job, with what podman can do of it.
 
-    podman knows no probes by HTTP, no preStop, no claims made from templates and no fsGroup: the test looks and waits
+    podman knows no probes by HTTP, no preStop, no claims and no fsGroup: the test looks and waits
     as they say, and a folder below `volumes` stands for each claim and empty folder. images: what stands for which.
     """
     spec = deepcopy(workload["spec"]["template"]["spec"])
@@ -42,7 +42,8 @@ def pod(workload: Json, name: str, images: Mapping[str, str], volumes: Path) -> 
     claims = [claim["metadata"]["name"] for claim in workload["spec"].get("volumeClaimTemplates", [])]
     spec["volumes"] += [{"name": claim, "emptyDir": {}} for claim in claims]
     for volume in spec["volumes"]:
-        if volume.pop("emptyDir", None) is not None:
+        if is_folder := volume.keys() & {"emptyDir", "persistentVolumeClaim"}:
+            del volume[is_folder.pop()]
             volume["hostPath"] = {
                 "path": _folder(volumes / name / volume["name"], spec["securityContext"]["runAsUser"])
             }

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 from base64 import b64decode
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,19 @@ from tests.deploy.manifests import DEPLOY, OVERLAYS, Json, of_kind, rendered
 LOGINS = {
     "shanghai-api": "shanghai-app",
     "shanghai-worker": "shanghai-app",
+    "shanghai-webhooks": "shanghai-app",
     "shanghai-relay": "shanghai-app",
     "shanghai-clock": "shanghai-app",
     "shanghai-projector": "shanghai-projector",
 }
+DESK = "shanghai-operator"  # the operators' own, of which none runs by itself
 RUNBOOK = DEPLOY.parent / "DEPLOY.md"
 OPERATORS = ("cnpg.io", "keda.sh", "rabbitmq.com")  # their kinds are no part of Kubernetes, so nobody here knows them
 
 pytestmark = pytest.mark.deploy
 
 
-@pytest.fixture(params=["local", "production", "production with RabbitMQ"])
+@pytest.fixture(params=["local", "production with RabbitMQ"])
 def overlay(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Is the folder of a kustomization."""
     name, _, more = str(request.param).partition(" with ")
@@ -105,7 +108,7 @@ def test_each_process_logs_in_as_its_own_role_and_nothing_but_the_migration_as_t
     for workload in of_kind(production, "Deployment"):
         volumes = {volume["name"]: volume for volume in workload["spec"]["template"]["spec"]["volumes"]}
         seen[workload["metadata"]["name"]] = volumes["database"]["secret"]["secretName"]
-    assert seen == LOGINS
+    assert seen == {**LOGINS, DESK: "shanghai-operator"}
     [job] = of_kind(production, "Job")
     [owner] = [volume for volume in job["spec"]["template"]["spec"]["volumes"] if volume["name"] == "database"]
     assert owner["secret"]["secretName"] == "shanghai-postgres-app"
@@ -113,6 +116,7 @@ def test_each_process_logs_in_as_its_own_role_and_nothing_but_the_migration_as_t
 
 def test_every_process_may_lose_a_machine(production: list[Json]) -> None:
     processes = {workload["metadata"]["name"]: workload for workload in of_kind(production, "Deployment")}
+    assert processes.pop(DESK)["spec"]["replicas"] == 0
     least = {name: workload["spec"].get("replicas") for name, workload in processes.items()}
     for scaler in of_kind(production, "HorizontalPodAutoscaler", "ScaledObject"):
         spec = scaler["spec"]
@@ -124,6 +128,24 @@ def test_every_process_may_lose_a_machine(production: list[Json]) -> None:
         labels = workload["spec"]["template"]["metadata"]["labels"]
         for rule in workload["spec"]["template"]["spec"]["topologySpreadConstraints"]:
             assert rule["labelSelector"]["matchLabels"].items() <= labels.items()
+
+
+def test_only_who_posts_webhooks_gets_outside(production: list[Json]) -> None:
+    policies = {policy["metadata"]["name"]: policy["spec"] for policy in of_kind(production, "NetworkPolicy")}
+    lead_out = {name for name, spec in policies.items() if "ipBlock" in yaml.safe_dump(spec.get("egress", []))}
+    assert lead_out == {"shanghai-webhooks"}
+    let_out = policies["shanghai-webhooks"]["podSelector"]["matchLabels"].items()
+    pods = [(each["metadata"]["name"], each["spec"]["template"]) for each in of_kind(production, "Deployment")]
+    assert [name for name, pod in pods if let_out <= pod["metadata"]["labels"].items()] == ["shanghai-webhooks"]
+
+
+def test_nobody_is_believed_about_addresses_but_whom_an_overlay_names(tools: Path) -> None:
+    variable = "SHANGHAI_TRUSTED_PROXIES"
+    assert variable not in yaml.safe_dump(rendered(tools / "kubectl", OVERLAYS.parent / "base"))
+    for name in ("local", "production"):
+        [settings] = [each["data"] for each in of_kind(rendered(tools / "kubectl", OVERLAYS / name), "ConfigMap")
+                      if variable in each["data"]]  # fmt: skip
+        assert all(ip_network(network).prefixlen >= 16 for network in settings[variable].split(","))
 
 
 def of_runbook(mark: str) -> str:

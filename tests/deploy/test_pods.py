@@ -1,29 +1,20 @@
 """The pods of the rendered manifests: a game over HTTP, goodbyes, and probes that tell live from ready."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from tests.deploy.cluster import Cluster
-from tests.e2e.client import Client, any_option, follow
-from tests.e2e.test_whole_games import assert_finished
+from tests.deploy.playing import play_a_game
+from tests.e2e.client import Client
 from tests.stack_watching import eventually
 
 pytestmark = pytest.mark.deploy
 
 
 def test_a_whole_game_is_played_over_http(cluster: Cluster) -> None:
-    anna, choose = Client(cluster.api.url, "Anna"), any_option(7)
-    game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
-    answered = set[str]()
-    for kind, data in follow(anna, game_id, views=True):
-        for decision in data["decisions"] if kind == "view" else ():
-            if decision["decision_id"] not in answered:
-                answered.add(decision["decision_id"])
-                anna.move(game_id, decision, choose(decision))
-                break
-    assert_finished(anna, game_id, seat=0)
-    anna.close()
+    play_a_game(cluster.api.url)
 
 
 def test_a_leaving_pod_says_goodbye_on_its_streams_and_is_gone_within_its_drain(cluster: Cluster) -> None:
@@ -49,3 +40,15 @@ def test_without_postgres_a_pod_is_alive_and_not_ready_until_it_is_back(cluster:
     finally:
         cluster.podman.run("unpause", postgres.container)
     eventually(lambda: relay.is_well("readinessProbe"), within_s=40, what="a relay that is ready again")
+
+
+def test_operators_have_a_desk_with_a_login_of_their_own_and_room_for_archives(cluster: Cluster) -> None:
+    cluster.start("shanghai-operator")
+    [desk] = cluster.pods["shanghai-operator"]
+    at_desk = partial(cluster.podman.run, "exec", desk.container)
+    assert "gam_" in at_desk("shanghai", "admin", "games")
+    assert "bad" not in at_desk("shanghai", "doctor")
+    with pytest.raises(AssertionError, match="the log has no month 2020-01"):
+        at_desk("shanghai", "archive", "2020-01", "--to", "/archive")
+    at_desk("python", "-c", "open('/archive/events-2020-01.json', 'x')")
+    cluster.stop(desk)

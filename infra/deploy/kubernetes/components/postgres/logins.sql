@@ -10,7 +10,7 @@ CREATE ROLE shanghai LOGIN PASSWORD :'owner';  -- migrates, and owns the tables
 GRANT shanghai_app, shanghai_projector, shanghai_operator TO shanghai WITH ADMIN OPTION;
 CREATE ROLE shanghai_app_login LOGIN PASSWORD :'app' IN ROLE shanghai_app;
 CREATE ROLE shanghai_projector_login LOGIN PASSWORD :'projector' IN ROLE shanghai_projector;
-CREATE ROLE shanghai_operator_login LOGIN PASSWORD :'operator' IN ROLE shanghai_operator;
+CREATE ROLE shanghai_operator_login LOGIN PASSWORD :'operator' IN ROLE shanghai_operator, shanghai_app;  -- the latter for admin
 CREATE DATABASE shanghai OWNER shanghai;
 REVOKE ALL ON DATABASE shanghai FROM PUBLIC;
 GRANT CONNECT ON DATABASE shanghai TO shanghai_app, shanghai_projector, shanghai_operator;
