@@ -162,15 +162,20 @@ $(DEPLOY)/installed: tests/deploy/validators.txt
 	@touch $@
 
 # File systems for images, made from Debian's packages since no registry may be reached: one with what builds and the
-# engines, and one with Python and no shell, which the product runs on.
-$(DEPLOY)/workshop.tar: | $(DEPLOY)/installed
+# engines, without Postgres's compiler of queries, and one with Python and no shell, which the product runs on.
+$(DEPLOY)/workshop.tar: tests/deploy/workshop.txt
 	@$(NEEDS_DEBIAN)
-	mmdebstrap --quiet --format=tar --variant=minbase --include=python3,python3-venv,ca-certificates,postgresql,redis-server \
-	  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm $@.new
+	@mkdir -p $(DEPLOY)
+	mmdebstrap --quiet --format=tar --variant=minbase --include="$$(paste --serial --delimiters=, $<)" \
+	  --dpkgopt=force-unsafe-io $(foreach path,/usr/share/doc/ /usr/share/man/ /usr/share/locale/ /usr/share/i18n/ \
+	    /usr/lib/*/libLLVM /usr/lib/*/libz3 /usr/lib/postgresql/*/lib/llvmjit /usr/lib/postgresql/*/lib/bitcode/,\
+	    --dpkgopt='path-exclude=$(path)*') \
+	  --customize-hook='cd "$$1" && rm -r var/lib/postgresql/*' bookworm $@.new
 	@mv $@.new $@
 
-$(DEPLOY)/python.tar: | $(DEPLOY)/installed
+$(DEPLOY)/python.tar:
 	@$(NEEDS_DEBIAN)
+	@mkdir -p $(DEPLOY)
 	mmdebstrap --quiet --format=tar --variant=extract --include=python3,ca-certificates,netbase,tzdata \
 	  --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
 	  --customize-hook='chroot "$$1" python3 -m compileall -q -j 1 /usr/lib/python3.11' \

@@ -4,12 +4,16 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from infra.ending import STOP_SIGNALS
+from tests.stack_watching import eventually
 
 Json = dict[str, Any]
 
@@ -23,7 +27,7 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 lock_type = "file"
-static_dir = "{folder}/state"
+static_dir = "{folder}/images/libpod"  # where the command that cleans up after a container looks
 tmp_dir = "{folder}/now"
 volume_path = "{folder}/volumes"
 [network]
@@ -86,20 +90,53 @@ class Podman:
 
 @contextmanager
 def podman_of_its_own() -> Iterator[Podman]:
-    """Is podman on an empty storage; everything that was started on it is ended and removed."""
+    """Is podman on an empty storage; everything that was started on it is ended and removed, also after Ctrl-C."""
     missing = [tool for tool in TOOLS if not _found(tool)]
     assert not missing, f"missing: {', '.join(missing)}; apt-get install --no-install-recommends {PACKAGES}"
     assert os.geteuid() == 0, "make test-deploy needs root: pods get addresses of their own"
     folder = Path(tempfile.mkdtemp(prefix="shanghai-deploy-"))
     podman = Podman(folder)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in STOP_SIGNALS}
     try:
         podman.run("network", "create", NETWORK)
         yield podman
     finally:
-        for leaving in ("podman pod rm --all --time=0", "podman rm --all --time=0", "podman network prune"):
-            subprocess.run([*leaving.split(), "--force"], env=podman.variables, check=False, capture_output=True)
-        subprocess.run(["umount", folder / "images/overlay"], check=False, capture_output=True)
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # an impatient Ctrl-C would leave half of it behind
+        for leaving in ("pod rm --all --time=0", "rm --all --volumes --time=0", "network prune"):
+            command = ["podman", *leaving.split(), "--force"]
+            subprocess.run(command, env=podman.variables, check=False, capture_output=True, start_new_session=True)
+        _let_go_of(folder)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         shutil.rmtree(folder)  # fails where anything is still in use
+
+
+def _let_go_of(folder: Path) -> None:
+    """Ends what still runs on a file system below the folder, as a build that was cut short, and unmounts them all."""
+    for root in Path("/proc").glob("[0-9]*/root"):
+        with suppress(OSError):  # it has ended meanwhile
+            if root.readlink().is_relative_to(folder):
+                os.kill(int(root.parent.name), signal.SIGKILL)
+    mounted = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    for place in reversed(mounted):
+        if Path(place).is_relative_to(folder):
+            subprocess.run(["umount", "--lazy", place], check=False, capture_output=True)
+
+
+@contextmanager
+def docker_api(podman: Podman) -> Iterator[str]:
+    """Is the address of a Docker engine, which podman plays."""
+    place = podman.folder / "docker.sock"
+    command = ["podman", "system", "service", "--time=0", f"unix://{place}"]
+    with subprocess.Popen(command, env=podman.variables) as engine:
+        eventually(place.exists, within_s=30, what="podman's service")
+        try:
+            yield f"unix://{place}"
+        finally:
+            engine.terminate()
+            engine.wait()
+            place.unlink(missing_ok=True)
 
 
 def _found(tool: str) -> bool:

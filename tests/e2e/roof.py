@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -31,13 +31,16 @@ class Roof:
 
 
 @contextmanager
-def roof(settings: Settings, names: Sequence[str]) -> Iterator[Roof]:
-    """Starts processes in this order, yields when every API says that all is there, and ends them."""
+def roof(settings: Settings, names: Sequence[str], **further: int | str) -> Iterator[Roof]:
+    """Starts processes in this order, yields when every API says that all is there, and ends them.
+
+    further: settings in the place of generous ones.
+    """
     running = Roof()
     with ExitStack() as waiting, ExitStack() as ending:
         for name in names:
             port = free_port()
-            process = subprocess.Popen([sys.executable, "-m", ROOF[name]], env=_variables(settings, port))
+            process = subprocess.Popen([sys.executable, "-m", ROOF[name]], env=_variables(settings, port, further))
             waiting.callback(process.wait)
             ending.callback(process.terminate)
             running.processes[name] = process
@@ -49,13 +52,14 @@ def roof(settings: Settings, names: Sequence[str]) -> Iterator[Roof]:
         yield running
 
 
-def _variables(settings: Settings, port: int) -> dict[str, str]:
+def _variables(settings: Settings, port: int, further: Mapping[str, int | str]) -> dict[str, str]:
     return environment(
         {
             "SHANGHAI_DATABASE_URL": settings.database_url,
             "SHANGHAI_REDIS_URL": settings.bus_url,
+            "SHANGHAI_BROKER_URL": settings.broker_url,
             "SHANGHAI_SECRET_KEY": settings.secret_key.hex(),
             "SHANGHAI_PORT": str(port),
-            **{f"SHANGHAI_{name.upper()}": str(number) for name, number in GENEROUS.items()},
+            **{f"SHANGHAI_{name.upper()}": str(value) for name, value in {**GENEROUS, **further}.items()},
         }
     )
