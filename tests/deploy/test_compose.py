@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from infra.embedded.health import missing
 
 from infra.embedded.ports import free_port
+from infra.health import missing
 from tests.deploy.conftest import POSTGRES, REDIS
 from tests.deploy.images import build_engine
 from tests.deploy.manifests import DEPLOY

@@ -10,8 +10,8 @@ from infra.jobs import RedisJobs
 from infra.settings import Settings
 from infra.wiring import Services
 from tests.engines import eventually
+from tests.processes import Process, server
 from tests.wire import opened
-from tests.workers.conftest import Process, server
 from tests.workers.deadly_wire import DeadlyWire
 from tests.workers.tables import head, play_until, started_game
 
