@@ -20,12 +20,11 @@ from infra.postgres.poke import Poke
 from infra.postgres.relay import generation, lag
 from infra.postgres.secrets import PostgresSecrets
 from infra.postgres.stream_tickets import PostgresStreamTickets
-from infra.postgres.tickets import PostgresTickets
 from infra.postgres.webhooks import PostgresWebhooks
 from infra.postgres.work import PostgresWork
 from infra.presence import Presence
 from infra.settings import Settings
-from infra.watching.counted import CountedJobs, CountedLog, CountedReader
+from infra.watching.counted import CountedJobs, CountedLog, CountedReader, CountedTickets
 from infra.watching.tracing import Tracing, open_traces
 from services.attendance import Attendance
 from services.delivering import Deliveries
@@ -106,7 +105,7 @@ async def open_services(settings: Settings, *, name: str = "shanghai", connectio
             deliveries=webhooks,
             work=PostgresWork(database),
             lobby=PostgresLobby(database),
-            tickets=PostgresTickets(database),
+            tickets=CountedTickets(database),
             desk=PostgresDesk(database),
             order=PostgresOrder(database, partial(generation, database.fetch)),
             own_games=PostgresOwnGames(database),

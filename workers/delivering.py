@@ -12,6 +12,7 @@ import uvloop
 
 from infra.outbound import GuardedSender
 from infra.settings import Settings
+from infra.watching.counted_webhooks import CountedDeliveries, CountedSender
 from infra.wiring import open_services
 from services.courier import Courier
 from services.delivering import Delivering
@@ -55,10 +56,11 @@ class Sending:
 
     async def _visits(self, is_up: threading.Event) -> None:
         settings = self._settings
-        sender = GuardedSender(is_anywhere=settings.webhook_targets == "any")
+        sender = CountedSender(GuardedSender(is_anywhere=settings.webhook_targets == "any"))
         async with open_services(settings, name="shanghai webhooks", connections=_CONNECTIONS) as services:
             tables = Tables(services.log, memory_bytes=_MEMORY_BYTES)
-            courier = Courier(Delivering(services.deliveries, tables, services.accounts, sender).visit)
+            deliveries = CountedDeliveries(services.deliveries)
+            courier = Courier(Delivering(deliveries, tables, services.accounts, sender).visit)
             task = asyncio.current_task()
             assert task is not None
             self._open = asyncio.get_running_loop(), task, courier

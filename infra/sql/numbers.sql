@@ -34,3 +34,41 @@ WHERE kind <> 0;
 
 -- name: size
 SELECT pg_database_size(current_database()) AS bytes, EXISTS (SELECT FROM event_default) AS is_astray;
+
+-- name: webhooks
+-- What waits to be sent, up to $1; webhooks to which something may be sent now; how long the oldest event waits that was
+-- not announced, where anybody listens.
+SELECT
+    (SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE state = 'waiting' LIMIT $1) AS delivery) AS waiting,
+    (
+        SELECT count(*)
+        FROM webhook JOIN player USING (player_id)
+        WHERE disabled IS NULL AND suspended_at IS NULL
+            AND greatest(resume_at, rests_until) <= statement_timestamp() AND EXISTS (
+                SELECT FROM webhook_delivery AS delivery
+                WHERE delivery.webhook_id = webhook.webhook_id AND state = 'waiting'
+                    AND due_at <= statement_timestamp() AND leased_until <= statement_timestamp()
+            )
+    ) AS due,
+    coalesce((
+        SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8
+        FROM event
+        WHERE (event.xid, event.gseq) > (place.xid, place.gseq)
+            AND EXISTS (SELECT FROM webhook WHERE disabled IS NULL)
+        ORDER BY event.xid, event.gseq
+        LIMIT 1
+    ), 0) AS lag
+FROM webhook_place AS place;
+
+-- name: webhook_states
+SELECT coalesce(disabled, 'on') AS state, count(*) AS webhooks FROM webhook GROUP BY 1;
+
+-- name: tickets
+SELECT
+    (SELECT count(*) FROM match_ticket WHERE state = 'waiting') AS tickets,
+    coalesce((
+        SELECT extract(epoch FROM statement_timestamp() - min(created_at)) FROM match_ticket WHERE state = 'waiting'
+    ), 0)::float8 AS longest,
+    coalesce((
+        SELECT extract(epoch FROM statement_timestamp() - min(ended_at)) FROM match_ticket WHERE state = 'seated'
+    ), 0)::float8 AS seated;

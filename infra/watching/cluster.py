@@ -15,6 +15,8 @@ from infra.settings import Settings
 from infra.sql import statements
 from infra.watching.disk import disk_readings
 from infra.watching.numbers import Reading, reading
+from infra.watching.waiting import LOOK_S as WAITING_S
+from infra.watching.waiting import Waiting
 from services.ports import Unavailable
 
 OVERDUE_S = 1.0  # a second is the sweep's own time for a repetition
@@ -105,19 +107,19 @@ class Cluster:
 
 @asynccontextmanager
 async def cluster_numbers(settings: Settings, jobs: ClosableJobs) -> AsyncIterator[None]:
-    """Reads and exports while the block runs, on a connection of its own: a slow count disturbs nobody."""
-    database = Database(settings.database_url, size=1, name="shanghai clock numbers")
+    """Reads and exports while the block runs, on connections of its own: a slow count disturbs nobody."""
+    database = Database(settings.database_url, size=2, name="shanghai clock numbers")
     presence = Presence(settings.limits_url)
-    cluster = Cluster(database.fetch, jobs.length, presence.processes)
+    cluster, waiting = Cluster(database.fetch, jobs.length, presence.processes), Waiting(database.fetch)
 
-    async def watch() -> None:
+    async def watch(look: Callable[[], Awaitable[None]], each_s: float) -> None:
         while True:
-            await cluster.look()
-            await asyncio.sleep(_LOOK_S)
+            await look()
+            await asyncio.sleep(each_s)
 
-    watching = asyncio.create_task(watch())
+    watching = asyncio.gather(watch(cluster.look, _LOOK_S), watch(waiting.look, WAITING_S))
     try:
-        with reading(*cluster.readings, *disk_readings(settings.disk_folder)):
+        with reading(*cluster.readings, *waiting.readings, *disk_readings(settings.disk_folder)):
             yield
     finally:
         watching.cancel()

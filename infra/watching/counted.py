@@ -21,6 +21,7 @@ from infra.postgres.database import Database
 from infra.postgres.lane import Lane
 from infra.postgres.log import PostgresLog
 from infra.postgres.rows import ACTORS
+from infra.postgres.tickets import PostgresTickets
 from infra.watching import numbers
 from infra.watching.tracing import Tracing
 from services.ports import (
@@ -160,6 +161,15 @@ class CountedJobs:
             numbers.HAND_OUTS.labels("failed").inc()
             raise
         numbers.HAND_OUTS.labels("done").inc()
+
+
+class CountedTickets(PostgresTickets):
+    """PostgresTickets that count the tables which are found."""
+
+    async def seat(self, game_id: str, ticket_ids: Sequence[str], seats: int) -> bool:
+        is_seated = await super().seat(game_id, ticket_ids, seats)
+        numbers.MATCHES.inc(int(is_seated))
+        return is_seated
 
 
 def timed_choice(view: View, decision_id: str, rules: Ruleset, level: Level) -> Move:

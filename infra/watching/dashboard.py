@@ -93,6 +93,23 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel("A bot's thinking", "s", _quantiles("shanghai_bot_thinking_seconds", "level")),
         Panel("Pool processes of the workers", "short", {"{{instance}}": "shanghai_pool_processes"}),
     ),
+    "Webhooks and quick match": (
+        Panel("Attempts to send", "ops", _rate("shanghai_webhook_attempts_total", "outcome")),
+        Panel("Until a receiver answers, or is given up", "s", _quantiles("shanghai_webhook_sending_seconds", "end")),
+        Panel("Messages that wait, webhooks that could be sent to", "short", {
+            "messages": "max(shanghai_webhook_deliveries_waiting)", "webhooks": "max(shanghai_webhooks_due)"
+        }),
+        Panel("Webhooks that are on, and why others are off", "short", {
+            "{{state}}": "max by (state) (shanghai_webhooks)"
+        }),
+        Panel("Lag of what is announced", "s", {"oldest event": "max(shanghai_announcing_lag_seconds)"}),
+        Panel("Players who wait for quick match", "short", {"waiting": "max(shanghai_tickets_waiting)"}),
+        Panel("The longest wait for quick match", "s", {
+            "for others": "max(shanghai_ticket_wait_longest_seconds)",
+            "for the table": "max(shanghai_table_wait_longest_seconds)",
+        }),
+        Panel("Tables found", "ops", _rate("shanghai_matches_total")),
+    ),
     "Processes": (
         Panel("Who leads, stands by, works", "short", {
             "{{process}} {{role}}": "sum by (process, role) (shanghai_process)"

@@ -5,7 +5,7 @@ Counted are things that happen; what can be read at any time is read when somebo
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 from prometheus_client import (
@@ -22,6 +22,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from infra.settings import numbers_folder
+from services.webhooks import Fault
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when each was first counted: nobody asks for that
 READ = CollectorRegistry()
@@ -84,6 +85,17 @@ THINKING = Histogram(
     buckets=(0.0005, *_QUICK),
     registry=COUNTED,
 )
+WEBHOOK_ATTEMPTS = Counter(
+    "shanghai_webhook_attempts", "Attempts to send a message, by what became of it", ["outcome"], registry=COUNTED
+)
+WEBHOOK_SENDING = Histogram(
+    "shanghai_webhook_sending_seconds",
+    "From looking the receiver's name up to its answer, or to giving up",
+    ["end"],
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+    registry=COUNTED,
+)
+MATCHES = Counter("shanghai_matches", "Tables that quick match has found", registry=COUNTED)
 
 
 for _counted, _values in {
@@ -92,6 +104,8 @@ for _counted, _values in {
     BUS_FAULTS: ("reader", "writer"),
     HAND_OUTS: ("done", "failed"),
     JOBS: ("done", "failed"),
+    WEBHOOK_ATTEMPTS: ("delivered", *get_args(Fault), "dropped", "postponed"),
+    WEBHOOK_SENDING: ("answered", "unanswered"),
 }.items():
     for _value in _values:
         _counted.labels(_value)  # made now: an alert sees a rise from 0, but none in a number that begins with 1

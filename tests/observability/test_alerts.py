@@ -20,6 +20,7 @@ from infra.watching.disk import disk_readings
 from infra.watching.numbers import COUNTED, READ, reading
 from infra.watching.pool import pool_readings
 from infra.watching.vital import Vital
+from infra.watching.waiting import Waiting
 from infra.watching.watched import pages_of
 from tests.api.world import new_world
 
@@ -50,6 +51,7 @@ def exported() -> Iterator[set[str]]:
     with ExitStack() as exits:
         exits.enter_context(reading(*Cluster(no_rows, nothing, nobody).readings))
         exits.enter_context(reading(*disk_readings("/")))
+        exits.enter_context(reading(*Waiting(no_rows).readings))
         exits.enter_context(reading(*pool_readings(os.getpid())))
         exits.enter_context(reading(*readings_of(new_world().house, lambda: 0)))
         families = [family for registry in (COUNTED, READ) for family in registry.collect()]

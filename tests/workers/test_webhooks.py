@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from domain.commands import Pace, SeatPlan
 from domain.presets import preset
 from infra.bus.wire import Wire
+from infra.embedded.ports import free_port
 from infra.jobs import DELIVER
 from infra.settings import Settings
 from infra.wiring import Services
@@ -25,6 +26,7 @@ from services.ports import KeyedRequest, Principal
 from services.tables import Tables
 from services.webhooks import Delivery, NewWebhook
 from tests.engines import eventually
+from tests.exported import number, scraped
 from tests.infra.receiver import Answering, Receiver, receiving
 from tests.processes import Process, server
 from tests.stack_watching import crash, descendants
@@ -121,7 +123,7 @@ async def test_a_message_whose_worker_is_killed_is_sent_again_under_its_id(
 
 
 async def test_a_job_names_a_webhook_and_nothing_else_and_may_be_lost(
-    services: Services, redis: Wire, run: Run
+    services: Services, settings: Settings, redis: Wire, run: Run
 ) -> None:
     async with listening(services, "anna") as anna:
         await redis.call("DEL", DELIVER.queue)
@@ -134,8 +136,10 @@ async def test_a_job_names_a_webhook_and_nothing_else_and_may_be_lost(
             await redis.call("DEL", DELIVER.queue)
             other = await started_game(services)
             before = await head(services, other)
-            with run("workers", "webhooks"):
+            port = free_port()
+            with server("workers", replace(settings, webhook_targets="any", metrics_port=port), "webhooks"):
                 await eventually(lambda: _is(versions(anna.receiver)[:2] == [1, 2]))
+                await eventually(lambda: _has_counted(port, 2))
                 assert not (await services.processes())["worker"]  # none that the bots wait for
             assert await head(services, other) == before
 
@@ -155,6 +159,12 @@ async def test_a_slow_receiver_holds_up_neither_the_bots_nor_other_receivers(ser
             assert len(anna.receiver.requests) == began  # all of these wait still
             found = await services.webhooks.find(anna.principal.player_id, anna.webhook_id)
             assert found is not None
+
+
+async def _has_counted(port: int, delivered: int) -> bool:
+    numbers = scraped(port)
+    answered = number("shanghai_webhook_sending_seconds_count", numbers, end="answered")
+    return min(answered, number("shanghai_webhook_attempts_total", numbers, outcome="delivered")) >= delivered
 
 
 async def _fine(writer: asyncio.StreamWriter) -> None:
