@@ -35,9 +35,8 @@ from services.lag import ALERT_S
 from services.limits import Quotas
 from services.ports import Unavailable
 from services.tickets import MAX_BOTS_AFTER_S, UNSEEN_S
+from services.version import VERSION
 from services.webhooks import WEBHOOKS_AT_MOST
-
-VERSION = "0.1.0"
 
 
 class Bounds(Struct, frozen=True):

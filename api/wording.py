@@ -4,10 +4,10 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from api.about import VERSION
 from api.patterns import KEY, id_pattern
 from api.requests import MAX_KEY
 from api.schemas import Schema
+from services.version import VERSION
 
 INFO = {
     "title": "Shanghai",

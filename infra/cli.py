@@ -15,6 +15,7 @@ from infra.cli_help import WholeSentences
 from infra.cli_installation import backup, load, recover
 from infra.cli_operating import admin, doctor
 from infra.ending import errors_as_lines, fail, stoppable
+from services.version import VERSION
 
 if TYPE_CHECKING:
     from domain.commands import Level
@@ -24,7 +25,7 @@ SCOPES = ("play", "watch", "bot", "operate")
 
 
 @click.group(cls=WholeSentences)
-@click.version_option(package_name="shanghai", message="shanghai %(version)s")
+@click.version_option(VERSION, message="shanghai %(version)s")
 def main() -> None:
     """Runs the Shanghai server."""
 

@@ -80,6 +80,17 @@ def test_a_killed_workers_numbers_are_removed_by_the_next_and_the_clock_tells_th
     assert free == [pytest.approx(shutil.disk_usage(stack.data).free, rel=0.5)]
 
 
+def test_the_doctor_finds_every_process_by_itself(stack: Stack) -> None:
+    watch(stack.processes.values(), say=lambda _: None, until=lambda: is_ready(stack.base_url))
+    with command("-m", "infra.cli", "doctor", "--json", "--data", stack.data) as doctor:
+        doctor.process.wait(60)
+        doctor.end()
+        found = {each["what"]: each for each in map(json.loads, doctor.lines)}
+    told = "processes", "versions", "clocks of processes", "leaders", "ports"
+    assert {found[what]["level"] for what in told} == {"ok"}, found
+    assert "1 api, 1 clock (leads), 1 projector (leads), 1 relay (leads), 1 worker" in found["processes"]["found"]
+
+
 def test_a_demo_of_rules_that_there_are_not_is_refused_in_one_line(stack: Stack) -> None:
     with pytest.raises(GameRefused, match=r"^Invalid request: There is no such ruleset; known are .*davis"):
         run(stack.base_url, "whist", 4)

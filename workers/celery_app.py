@@ -6,6 +6,7 @@ Messages are acknowledged before the job runs: the sweep repeats what is lost, s
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import celery.worker.request
@@ -17,6 +18,7 @@ from celery.worker.state import maybe_shutdown
 
 from infra.jobs import DELIVER, TEND, celery_client
 from infra.presence import BELIEVED_MS, EVERY_S, key_of
+from infra.roll import KEYS, SCRIPT, Caller
 from infra.settings import Settings
 from infra.watching.logs import told
 from infra.watching.vital import Vital
@@ -86,9 +88,9 @@ class Request(celery.worker.request.Request):  # type: ignore[misc]
 
 
 class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Reports the worker alive as long as its event loop turns and it is connected to the broker.
+    """Reports the worker alive, and on the roll, as long as its event loop turns and it is connected to the broker.
 
-    To the API only where it serves games: one that serves webhooks alone is not what the bots wait for.
+    Alive to the API only where it serves games: one that serves webhooks alone is not what the bots wait for.
     """
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
@@ -98,6 +100,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         url = consumer.app.conf.presence_url
         self._vital: Vital = consumer.app.conf.vital
         self._bus = redis.Redis.from_url(url, socket_connect_timeout=0.5, socket_timeout=0.5, retry=None)
+        self._caller = Caller("worker", lambda: self._vital.role)
         self._timer: Any = None
         self._serves_games = TEND.queue in consumer.app.amqp.queues.consume_from
 
@@ -109,16 +112,18 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
     def stop(self, _consumer: Consumer) -> None:
         """Is called when the connection is lost, too."""
         self._vital.lost()
+        with suppress(redis.RedisError):
+            self._bus.eval(SCRIPT, len(KEYS), *self._caller.ended())
         if self._timer is not None:
             self._timer.cancel()
 
     def _beat(self) -> None:
         self._vital.turned()
         self._vital.works()
-        if not self._serves_games:
-            return
         try:
-            self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
+            self._bus.eval(SCRIPT, len(KEYS), *self._caller.alive())
+            if self._serves_games:
+                self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
         except redis.RedisError as lost:
             _log.debug("the bus is away: %s", told(lost))
 

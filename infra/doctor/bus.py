@@ -49,9 +49,6 @@ async def _look_at_redis(url: str, names: list[str]) -> list[Finding]:
     try:
         about = _fields(await wire.call("INFO"))
         version = about.get("valkey_version") or about["redis_version"]
-        before = time.time()
-        seconds, microseconds = map(int, await wire.call("TIME"))
-        skew_s = seconds + microseconds / 1e6 - (before + time.time()) / 2
         return [
             judged(
                 what, f"{'Valkey' if 'valkey_version' in about else 'Redis'} {version}",
@@ -60,12 +57,27 @@ async def _look_at_redis(url: str, names: list[str]) -> list[Finding]:
             await _policy(wire, what),
             _persistence(about, what),
             _memory(about, what),
-            look_at_clock(what, skew_s),
+            look_at_clock(what, await _ahead_s(wire)),
         ]  # fmt: skip
     except (Unavailable, ResponseError) as error:
         return [bad(what, f"does not tell about itself: {error}", "let its user call INFO and TIME")]
     finally:
         await wire.close()
+
+
+async def redis_ahead_s(url: str) -> float:
+    """Measures by how much a Redis's clock is ahead of this machine's. Errors: Unavailable, ResponseError."""
+    wire = await Wire.open(url)
+    try:
+        return await _ahead_s(wire)
+    finally:
+        await wire.close()
+
+
+async def _ahead_s(wire: Wire) -> float:
+    before = time.time()
+    seconds, microseconds = map(int, await wire.call("TIME"))
+    return seconds + microseconds / 1e6 - (before + time.time()) / 2
 
 
 async def _policy(wire: Wire, what: str) -> Finding:

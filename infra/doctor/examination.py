@@ -1,11 +1,12 @@
 """One examination: everything that can be looked at, in order; what is out of reach is told once."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import asyncpg
 
-from infra.doctor import bus, database, machine, running
+from infra.doctor import bus, database, machine, roll, running
 from infra.doctor.finding import Finding, bad
 from infra.postgres.database import LOST_AT_FIRST
 from infra.settings import Settings
@@ -27,7 +28,10 @@ async def examine(settings: Settings, data: Path | None = None, api: str | None 
         yield finding
     for finding in await bus.look_at_engines(settings):
         yield finding
-    yield await running.look_at_processes(settings)
+    for finding in await roll.look_at_roll(settings, await _database_ahead_s(settings)):
+        yield finding
+    if data is not None:
+        yield await running.look_at_ports(data)
     if api is not None:
         yield await running.look_at_api(api)
 
@@ -52,6 +56,7 @@ async def _database(settings: Settings, *, is_embedded: bool) -> AsyncIterator[F
         for finding in await database.look_at_log(session):
             yield finding
         yield await database.look_at_key(session, settings.secret_key)
+        yield await running.look_at_leaders(session)
         for finding in await running.look_at_play(settings):
             yield finding
     except (asyncpg.PostgresError, Unavailable) as error:
@@ -59,6 +64,17 @@ async def _database(settings: Settings, *, is_embedded: bool) -> AsyncIterator[F
         yield bad("database", f"refuses: {_words(error)}", todo)
     finally:
         await session.close()
+
+
+async def _database_ahead_s(settings: Settings) -> float | None:
+    """Measures by how much Postgres's clock is ahead of this machine's; None where it does not answer."""
+    with suppress(*LOST_AT_FIRST, asyncpg.PostgresError, OSError):
+        session = await database.open_session(settings.database_url)
+        try:
+            return await database.ahead_s(session)
+        finally:
+            await session.close()
+    return None
 
 
 def _words(error: Exception) -> str:

@@ -1,43 +1,60 @@
 """What runs: the processes, the relay, the games."""
 
 import asyncio
+import json
+from pathlib import Path
 
+import asyncpg
 import httpx
 
 from infra.doctor.finding import Finding, bad, judged
 from infra.postgres.database import Database
+from infra.postgres.leading import CLOCK_LOCK, PROJECTOR_LOCK, RELAY_LOCK
 from infra.postgres.operating import PostgresDesk
 from infra.postgres.relay import lag
-from infra.presence import EVERY_S, Presence
 from infra.settings import Settings
+from infra.sql import statements
 from services.lag import ALERT_S
 from services.operating import STALLED_S, GamesSought
 
 STALLED_SHOWN = 3
 STALLED_AT_MOST = 100
-_LOOK_S = 0.1
-_LOOKS = int(3 * EVERY_S / _LOOK_S)  # each process gives a sign of life once in EVERY_S
+LEADERS = {RELAY_LOCK: "relay", CLOCK_LOCK: "clock", PROJECTOR_LOCK: "projector"}
+_PORT_S = 3.0
+
+_SQL = statements("doctor")
 
 
-async def look_at_processes(settings: Settings) -> Finding:
-    """Waits for a sign of life of each kind of process. The API gives none: readiness is asked of it."""
-    presence = Presence(settings.limits_url)
-    try:
-        alive = await presence.processes()
-        for _ in range(_LOOKS):
-            if all(alive.values()):
-                break
-            await asyncio.sleep(_LOOK_S)
-            alive = await presence.processes()
-    finally:
-        await presence.close()
-    silent = [name for name, is_alive in alive.items() if not is_alive]
+async def look_at_leaders(session: asyncpg.Connection) -> Finding:
+    """Looks who leads, by the locks that leaders hold."""
+    holders = {row["lock"]: row["pid"] for row in await session.fetch(_SQL["leaders"], list(LEADERS))}
+    missing = [kind for lock, kind in LEADERS.items() if lock not in holders]
+    led = ", ".join(f"{LEADERS[lock]} (pid {pid} of Postgres)" for lock, pid in sorted(holders.items()))
     return judged(
-        "processes",
-        f"no sign of life of {', '.join(silent)}" if silent else f"{', '.join(alive)} are alive",
+        "leaders",
+        f"no {', no '.join(missing)} leads" if missing else f"there are {led}",
         warns=False,
-        fails=bool(silent),
-        todo="; ".join(f"shanghai {name}" for name in silent),
+        fails=bool(missing),
+        todo="; ".join(f"shanghai {kind}" for kind in missing) + ", or see in its log why it stands by",
+    )
+
+
+async def look_at_ports(data: Path) -> Finding:
+    """Asks each process that the server on a data folder has started whether it lives."""
+    try:
+        targets = json.loads((data / "metrics.json").read_text())
+        asked = {f"{each['labels']['process']} ({each['targets'][0]})": each["targets"][0] for each in targets}
+    except (OSError, ValueError, LookupError, TypeError):
+        return bad("ports", f"{data}/metrics.json cannot be read", "start `shanghai up` anew: it writes it")
+    async with httpx.AsyncClient(timeout=_PORT_S) as http:
+        told = await asyncio.gather(*(_is_live(http, address) for address in asked.values()))
+    dead = [name for name, is_live in zip(asked, told, strict=True) if not is_live]
+    return judged(
+        "ports",
+        f"{', '.join(dead)} hang or do not answer" if dead else f"{', '.join(asked)} answer",
+        warns=False,
+        fails=bool(dead),
+        todo=f"look into {data}/logs; kill what hangs, and `shanghai up` starts it again",
     )
 
 
@@ -75,3 +92,10 @@ async def look_at_play(settings: Settings) -> list[Finding]:
             warns=bool(stalled), todo="look at them: shanghai admin game GAME_ID; then shanghai admin unstick GAME_ID",
         ),
     ]  # fmt: skip
+
+
+async def _is_live(http: httpx.AsyncClient, address: str) -> bool:
+    try:
+        return (await http.get(f"http://{address}/health/live")).is_success
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False

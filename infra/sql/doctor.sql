@@ -52,3 +52,10 @@ UNION
 
 -- name: data_directory
 SELECT current_setting('data_directory') AS folder, inet_server_addr() IS NULL AS is_here;
+
+-- name: leaders
+-- Which of the server's processes hold these locks: a number of 64 bits is written there as two of 32.
+SELECT objid::bigint AS lock, pid
+FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND classid = 0 AND objsubid = 1 AND objid = ANY ($1::oid[])
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database());

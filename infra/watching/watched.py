@@ -9,6 +9,7 @@ from msgspec import Struct
 from prometheus_client.metrics_core import GaugeMetricFamily
 
 from infra.presence import reporting
+from infra.roll import on_the_roll
 from infra.settings import Settings
 from infra.watching.numbers import LOOP_LAG, numbers_page, written
 from infra.watching.port import Page, health_pages, serving
@@ -30,7 +31,11 @@ async def watched_leader(settings: Settings, process: str) -> AsyncIterator[Watc
     """Serves the port of a process of which one leads, and reports the leader to the API. Errors: PortRefused."""
     vital = Vital(process)
     with serving(settings.metrics_host, settings.metrics_port, pages_of(vital)):
-        async with turning(vital, LOOP_LAG.observe), reporting(settings.limits_url, process) as report:
+        async with (
+            turning(vital, LOOP_LAG.observe),
+            on_the_roll(settings.limits_url, process, lambda: vital.role),
+            reporting(settings.limits_url, process) as report,
+        ):
 
             def beat() -> None:
                 vital.leads()
@@ -57,7 +62,7 @@ async def watched_api(settings: Settings, reach: Callable[[], Awaitable[object]]
 
     pages = pages_of(vital)
     with serving(settings.metrics_host, settings.metrics_port, {**pages, "/health/ready": ready}):
-        async with turning(vital, LOOP_LAG.observe):
+        async with turning(vital, LOOP_LAG.observe), on_the_roll(settings.limits_url, "api", lambda: None):
             yield
 
 

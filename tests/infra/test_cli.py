@@ -1,11 +1,15 @@
 """What `shanghai` says to whoever tries it for the first time."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from infra.cli import main
+from services.version import VERSION
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("group", [(), ("admin",)])
@@ -15,7 +19,8 @@ def test_help_cuts_no_sentence(group: tuple[str, ...]) -> None:
 
 
 def test_the_version_is_told() -> None:
-    assert CliRunner().invoke(main, ["--version"]).output.startswith("shanghai 0.")
+    assert CliRunner().invoke(main, ["--version"]).output == f"shanghai {VERSION}\n"
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == VERSION
 
 
 @pytest.mark.parametrize("command", [("admin", "games"), ("token", "--scope", "play")])

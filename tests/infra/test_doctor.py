@@ -16,12 +16,14 @@ from msgspec.structs import replace
 from redis import Redis
 
 from infra.cli import main
-from infra.doctor import bus, database, machine, running
+from infra.doctor import bus, database, machine, roll, running
 from infra.doctor.examination import examine
 from infra.doctor.finding import Finding
 from infra.embedded.engines import Engines
 from infra.embedded.ports import free_port
+from infra.postgres.leading import leading
 from infra.presence import PROCESSES, reporting
+from infra.roll import on_the_roll
 from infra.settings import Settings
 from infra.wiring import open_services
 from tests.appends import append, new_game
@@ -50,7 +52,7 @@ async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_LOOKS", 1)
+    monkeypatch.setattr(roll, "_LOOKS", 1)
 
 
 def owners(settings: Settings) -> str:
@@ -75,6 +77,8 @@ async def look(settings: Settings, data: Path | None = None, api: str | None = N
 async def all_alive(settings: Settings) -> AsyncIterator[None]:
     async with AsyncExitStack() as exits:
         beats = [await exits.enter_async_context(reporting(settings.limits_url, process)) for process in PROCESSES]
+        for kind in roll.KINDS:
+            await exits.enter_async_context(on_the_roll(settings.limits_url, kind, lambda: "works"))
 
         async def go_on() -> None:
             while True:
@@ -87,11 +91,19 @@ async def all_alive(settings: Settings) -> AsyncIterator[None]:
         beating.cancel()
 
 
+@asynccontextmanager
+async def all_led(settings: Settings) -> AsyncIterator[None]:
+    async with AsyncExitStack() as exits:
+        for lock in running.LEADERS:
+            await exits.enter_async_context(leading(settings.database_url, lock, name="test"))
+        yield
+
+
 async def test_a_sound_installation_is_well_but_for_the_tests_own_engines(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "_LOOKS", 100)
-    async with all_alive(settings):
+    monkeypatch.setattr(roll, "_LOOKS", 100)
+    async with all_alive(settings), all_led(settings):
         found = await look(settings)
     wrong = {what: finding for what, finding in found.items() if finding.level != "ok"}
     assert wrong.keys() == {"durability"}  # no test pulls the machine's plug
@@ -275,12 +287,6 @@ async def test_an_unreachable_redis_and_broker_are_told_each(settings: Settings)
     found = await look(replace(settings, bus_url=f"redis://{nowhere}", broker_url=f"amqp://{nowhere}//"))
     assert (found["bus"].level, found["broker"].level, found["limits"].level) == ("bad", "bad", "ok")
     assert "SHANGHAI_BUS_URL" in found["bus"].todo
-
-
-async def test_processes_that_give_no_sign_of_life_are_named(settings: Settings) -> None:
-    found = (await look(settings))["processes"]
-    assert found.level == "bad"
-    assert "relay" in found.found
 
 
 async def test_an_api_that_does_not_answer_is_told(settings: Settings) -> None:
