@@ -18,6 +18,8 @@ from tests.examples import keep_example
 
 Json = dict[str, Any]
 
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
 DOCUMENT = document()
 ANYWHERE = {"bad_request", "not_found", "method_not_allowed"}  # what is found before any operation is
 

@@ -10,6 +10,13 @@ import httpx
 
 from infra.settings import Settings, environment
 
+ENOUGH = {
+    "SHANGHAI_DATABASE_URL": "postgresql://anna:hidden@db/shanghai",
+    "SHANGHAI_REDIS_URL": "rediss://anna:hidden@bus:6380/0",
+    "SHANGHAI_SECRET_KEY": "0f" * 32,
+}
+"""The fewest variables with which a process starts."""
+
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
 

@@ -1,6 +1,7 @@
 """What the tests of the embedded stack look at: processes, log lines, deadlines."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
+
+import httpx
+
+from infra.embedded.engines import SHORT_FOLDER
+from infra.embedded.ports import free_port
 
 
 def eventually(is_so: Callable[[], bool], *, within_s: float = 10.0, what: str = "") -> None:
@@ -100,3 +106,38 @@ def command(*arguments: str | Path) -> Iterator[Command]:
         yield started
     finally:
         started.end()
+
+
+@contextmanager
+def up(data: Path) -> Iterator[tuple[Command, str]]:
+    """A server that is ready, and its address; its sockets' folder is removed even if it is killed."""
+    with command("-m", "infra.cli", "up", "--port", str(free_port()), "--data", data) as server:
+        try:
+            yield server, server.line("ready")
+        finally:
+            server.end()
+            if (data / "run").is_symlink():
+                left = (data / "run").readlink()
+                assert str(left).startswith(SHORT_FOLDER)
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def is_ready(base_url: str) -> bool:
+    """Tells whether the server says that all is there."""
+    try:
+        answer = httpx.get(f"{base_url}/health/ready", timeout=2).json()
+    except (httpx.HTTPError, ValueError):
+        return False
+    return bool(answer["status"] == "ok")
+
+
+def shanghai(*arguments: str | Path) -> str:
+    """Runs a command and gives what it says, errors included."""
+    told = subprocess.run(
+        [sys.executable, "-m", "infra.cli", *map(str, arguments)],
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return told.stdout

@@ -9,9 +9,7 @@ import pytest
 from infra.embedded.ports import free_port
 from infra.load.measured import Times, curve, spread
 from infra.load.run import NotYours, check_address
-from tests.stack_watching import command
-from tests.test_recovery import shanghai
-from tests.test_up import up
+from tests.stack_watching import command, shanghai, up
 
 pytestmark = [pytest.mark.xdist_group("stack")]
 

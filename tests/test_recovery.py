@@ -1,7 +1,5 @@
 """The drill: people and bots play, backups are made, the machine is lost, and a moment comes back on another one."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,9 +8,8 @@ import pytest
 import redis
 
 from tests.e2e.client import Client, any_option, follow
-from tests.stack_watching import command, crash, descendants, eventually
+from tests.stack_watching import command, crash, descendants, eventually, shanghai, up
 from tests.standby import ask
-from tests.test_up import up
 
 ONE_ROUND = {"contracts": [[{"kind": "set", "size": 3}, {"kind": "set", "size": 3}]]}
 UNTOLD = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn < pg_current_wal_flush_lsn()"
@@ -74,18 +71,6 @@ def play(client: Client, game_id: str, moves: int) -> set[str]:
             if answer.status_code == httpx.codes.CREATED:
                 made.add(answer.json()["move_id"])
     return made
-
-
-def shanghai(*arguments: str | Path) -> str:
-    """Runs a command and gives what it says, errors included."""
-    told = subprocess.run(
-        [sys.executable, "-m", "infra.cli", *map(str, arguments)],
-        check=False,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    return told.stdout
 
 
 def timelines(data: Path) -> list[str]:

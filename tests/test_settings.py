@@ -17,12 +17,7 @@ from infra.settings import (
     read_metrics_port,
     read_settings,
 )
-
-ENOUGH = {
-    "SHANGHAI_DATABASE_URL": "postgresql://anna:hidden@db/shanghai",
-    "SHANGHAI_REDIS_URL": "rediss://anna:hidden@bus:6380/0",
-    "SHANGHAI_SECRET_KEY": "0f" * 32,
-}
+from tests.processes import ENOUGH
 
 
 def test_three_variables_are_enough() -> None:

@@ -5,20 +5,18 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from infra.demo import GameRefused, run
-from infra.embedded.engines import SHORT_FOLDER
 from infra.embedded.kept import watch
 from infra.embedded.ports import free_port
 from infra.embedded.stack import Stack, running_stack
 from infra.watching.shared import PREFIX
 from tests.exported import number
-from tests.stack_watching import Command, command, crash, descendants, eventually, is_running
+from tests.stack_watching import command, crash, descendants, eventually, is_ready, is_running, up
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
 
@@ -102,20 +100,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield running
 
 
-@contextmanager
-def up(data: Path) -> Iterator[tuple[Command, str]]:
-    """A server that is ready, and its address; its sockets' folder is removed even if it is killed."""
-    with command("-m", "infra.cli", "up", "--port", str(free_port()), "--data", data) as server:
-        try:
-            yield server, server.line("ready")
-        finally:
-            server.end()
-            if (data / "run").is_symlink():
-                left = (data / "run").readlink()
-                assert str(left).startswith(SHORT_FOLDER)
-                shutil.rmtree(left, ignore_errors=True)
-
-
 def folder_of_numbers(pid: int) -> Path:
     """Finds where a worker keeps its numbers: it has those files in its memory."""
     found: set[Path] = set()
@@ -138,11 +122,3 @@ def addresses(data: Path, process: str) -> list[str]:
 def who_is(token: str, url: str) -> object:
     answer = httpx.get(f"{url}/v1/me", headers={"Authorization": f"Bearer {token}"})
     return answer.raise_for_status().json()["player_id"]
-
-
-def is_ready(base_url: str) -> bool:
-    try:
-        answer = httpx.get(f"{base_url}/health/ready", timeout=2).json()
-    except (httpx.HTTPError, ValueError):
-        return False
-    return bool(answer["status"] == "ok")

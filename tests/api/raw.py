@@ -7,6 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+from tests.api.world import Player
+
+GET = "GET /v1/meta HTTP/1.1", "Host: x"
+
+
 PATIENCE_S = 10.0
 
 
@@ -57,3 +62,15 @@ async def raw_client(base_url: str, *, takes: int = 0, address: str = "127.0.0.1
         yield RawClient(reader, writer)
     finally:
         writer.transport.abort()
+
+
+async def assert_others_are_served(base_url: str) -> None:
+    """Asks for something else, as somebody else."""
+    async with raw_client(base_url) as other:
+        other.send(*GET)
+        assert (await other.answer())[0] == 200
+
+
+def token_of(player: Player) -> str:
+    """Gives the line of a request that names the player."""
+    return f"Authorization: {player.http.headers['authorization']}"

@@ -8,8 +8,8 @@ import pytest
 
 from api.access import Request, facts, watched
 from api.numbers import noting
-from tests.api.test_errors import assert_problem
-from tests.api.test_tokens import allow
+from tests.api.problems import assert_problem
+from tests.api.scopes import allow
 from tests.api.world import Player, World, new_world
 from tests.exported import Since
 

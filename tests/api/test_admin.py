@@ -10,9 +10,9 @@ from domain.events import RoundDealt
 from services import operating
 from services.operating import STALLED_S
 from services.ports import Append, Unavailable
-from tests.api.test_errors import NOBODY, assert_problem
-from tests.api.test_streams import close, guest, messages
-from tests.api.test_tokens import allow
+from tests.api.listening import close, guest, messages
+from tests.api.problems import NOBODY, assert_problem
+from tests.api.scopes import allow
 from tests.api.world import Clock, Json, Player, World, asked, dealt_game, in_turn, serving
 
 PACE = {"claim_window_s": 0, "turn_s": 60, "bot_delay_ms": 0}

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from services.chronicle import face
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import Clock, Player, World, dealt_game
 
 LOOKS = ("/replay", "/rounds/1/fairness", "/view", "/events", "/export", "/scores")

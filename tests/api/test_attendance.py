@@ -8,8 +8,7 @@ import pytest
 
 from services import attendance
 from services.attendance import AWAY_S, REFRESH_S, AtTables
-from tests.api.test_my_stream import mine
-from tests.api.test_streams import close, guest, messages
+from tests.api.listening import close, guest, messages, mine
 from tests.api.world import Json, Player, World, dealt_game, serving, until
 
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}

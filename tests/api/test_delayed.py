@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.api.test_errors import assert_problem
-from tests.api.test_leaderboards import finish
-from tests.api.test_streams import close, guest, messages
+from tests.api.listening import close, guest, messages
+from tests.api.problems import assert_problem
+from tests.api.tables import finish
 from tests.api.world import Clock, Json, Player, World, dealt_game, in_turn, new_world, serving
 
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}

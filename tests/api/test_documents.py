@@ -20,7 +20,7 @@ from api.webhook_shapes import MESSAGES
 from domain.commands import Move
 from domain.refusals import Reason, RuleBroken
 from domain.visible import KINDS as EVENT_KINDS
-from tests.api.test_tokens import allow
+from tests.api.scopes import allow
 from tests.api.world import Json, Player, World, new_world, players
 from tests.described import Undescribed, check, shape_faults
 

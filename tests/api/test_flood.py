@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.raw import RawClient, raw_client
-from tests.api.test_hostile import assert_others_are_served, token_of
-from tests.api.test_streams import close, guest
+from tests.api.listening import close, guest
+from tests.api.raw import RawClient, assert_others_are_served, raw_client, token_of
 from tests.engines import eventually
 
 STREAMS, ALLOWED = 2_000, 20

@@ -7,12 +7,11 @@ import pytest
 
 from api import connections, requests
 from api.server import Server
-from tests.api.raw import RawClient, raw_client
-from tests.api.test_errors import assert_problem
-from tests.api.test_streams import close, guest
-from tests.api.world import DAVIS, Player, World, serving, until
+from tests.api.listening import close, guest
+from tests.api.problems import assert_problem
+from tests.api.raw import GET, RawClient, assert_others_are_served, raw_client, token_of
+from tests.api.world import DAVIS, World, serving, until
 
-GET = "GET /v1/meta HTTP/1.1", "Host: x"
 POST = "POST /v1/players HTTP/1.1", "Host: x", "Content-Type: application/json"
 ANNA = b'{"name":"Anna"}'
 
@@ -36,12 +35,6 @@ def base_url(server: tuple[Server, str]) -> str:
 async def client(base_url: str) -> AsyncIterator[RawClient]:
     async with raw_client(base_url) as raw:
         yield raw
-
-
-async def assert_others_are_served(base_url: str) -> None:
-    async with raw_client(base_url) as other:
-        other.send(*GET)
-        assert (await other.answer())[0] == 200
 
 
 def code(body: bytes) -> str:
@@ -256,7 +249,3 @@ async def test_the_head_of_a_stream_is_not_a_stream(world: World, base_url: str,
     assert (await client.answer())[0] == 200
     assert world.house.streams.count == 0
     await close(anna)
-
-
-def token_of(player: Player) -> str:
-    return f"Authorization: {player.http.headers['authorization']}"

@@ -2,19 +2,9 @@
 
 import pytest
 
-from domain.events import GameFinished
-from services.ids import new_uuid
-from services.ports import Append, NewEvent
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
+from tests.api.tables import finish
 from tests.api.world import Player, World, dealt_game
-
-
-async def finish(world: World, game_id: str, *totals: int) -> None:
-    """Ends a game with these points; fewest win."""
-    winners = tuple(seat for seat, total in enumerate(totals) if total == min(totals))
-    over = NewEvent(GameFinished(winners, totals), "table", None, new_uuid(), 0)
-    version = (await world.house.tables.fresh(game_id)).version
-    await world.log.append(Append(game_id, version, (over,)))
 
 
 async def test_a_leaderboard_shows_who_plays_best(world: World, anna: Player, boris: Player, clara: Player) -> None:

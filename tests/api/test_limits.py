@@ -9,8 +9,8 @@ from api.limits import neighbourhood
 from services.identity import TOKEN_PREFIX
 from services.limits import MemoryLimit
 from services.ports import Principal
-from tests.api.test_errors import assert_problem
-from tests.api.test_streams import close, guest, messages
+from tests.api.listening import close, guest, messages
+from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, DAVIS, dealt_game, new_world, players, serving, with_token
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from services.operating import end_game
 from services.tickets import UNSEEN_S
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Clock, Json, Player, World, new_world, players
 
 TICKETS = "/v1/matchmaking/tickets"

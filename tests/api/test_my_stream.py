@@ -12,19 +12,11 @@ from msgspec.structs import replace
 
 from services import following
 from services.cursors import digest_of, write_cursor
-from tests.api.test_errors import assert_problem
-from tests.api.test_streams import Message, bots_game, close, guest, messages, read_slowly
+from tests.api.listening import MINE, Message, bots_game, close, guest, mine, read_slowly, told_last
+from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
 
-MINE = "/v1/me/stream"
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}
-
-
-async def mine(player: Player, last_id: str | None = None) -> AsyncGenerator[Message, None]:
-    headers = {} if last_id is None else {"last-event-id": last_id}
-    async with aclosing(messages(player.http, MINE, **headers)) as stream:
-        async for message in stream:
-            yield message
 
 
 async def told_until(stream: AsyncGenerator[Message, None], game_id: str, version: int) -> list[Message]:
@@ -285,11 +277,6 @@ async def test_more_than_can_be_kept_ends_with_resync(world: World, monkeypatch:
             kind, _, data = await told_last(stream)
         assert (kind, data["retry_ms"]) == ("resync", 1_000)
         await close(anna)
-
-
-async def told_last(stream: AsyncGenerator[Message, None]) -> Message:
-    async with asyncio.timeout(10):
-        return [message async for message in stream][-1]
 
 
 @pytest.mark.parametrize("is_revoked", [False, True])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import Player
 
 

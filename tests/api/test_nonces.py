@@ -1,40 +1,13 @@
 """Players add their own luck: they commit themselves to a nonce with their seat and reveal it at the start."""
 
 import json
-from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 
 import pytest
 
 from infra.verify import verify
-from services.tending import tend
-from tests.api.test_errors import assert_problem
-from tests.api.world import Json, Player, World, asked
-
-ANNAS, BORISES = "00112233445566778899aabbccddeeff", "ff" * 16
-
-
-def commitment_to(nonce: str) -> str:
-    return sha256(bytes.fromhex(nonce)).hexdigest()
-
-
-async def started_game(anna: Player, boris: Player) -> str:
-    """Opens a game in which Anna and Boris have given commitments, and starts it; the nonces are asked for."""
-    seats = [{"controller": "you", "nonce_commitment": commitment_to(ANNAS)}, {"controller": "open"}]
-    game_id: str = (await anna.open_game(seats=seats))["game_id"]
-    await boris.sent("PUT", f"/v1/games/{game_id}/seats/1", {"nonce_commitment": commitment_to(BORISES)})
-    game = await anna.sent("POST", f"/v1/games/{game_id}/start")
-    assert game["status"] == "waiting"
-    return game_id
-
-
-async def reveal(player: Player, game_id: str, seat: int, nonce: str) -> Json:
-    return await player.sent("POST", f"/v1/games/{game_id}/seats/{seat}/nonce", {"nonce": nonce})
-
-
-async def events(player: Player, game_id: str, *kinds: str) -> list[Json]:
-    page = await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")
-    return [event for event in page["items"] if event["kind"] in kinds]
+from tests.api.nonces import ANNAS, BORISES, commitment_to, events, look_after, reveal, started_game
+from tests.api.problems import assert_problem
+from tests.api.world import Player, World, asked
 
 
 async def test_the_game_starts_when_all_nonces_are_revealed(world: World, anna: Player, boris: Player) -> None:
@@ -133,15 +106,6 @@ async def test_a_seat_that_does_not_reveal_in_ten_seconds_is_emptied(world: Worl
     assert started["status"] == "playing"
     [event] = await events(anna, game_id, "game_started")
     assert event["data"] == {"nonces": [None, None]}
-
-
-async def look_after(world: World, game_id: str, *, seconds: int) -> None:
-    """Does what a worker does when so much time has passed."""
-
-    async def now() -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=seconds)
-
-    await tend(world.house.tables, world.secrets, game_id, now=now)
 
 
 async def test_the_export_is_what_the_list_of_events_shows_and_can_be_verified(

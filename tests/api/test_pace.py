@@ -10,8 +10,8 @@ from infra.verify import verify
 from services.due import DESERTED_S, next_work, warning_s
 from services.tables import Tables
 from services.tending import tend
-from tests.api.test_absence import PACE, view, wait
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
+from tests.api.silence import PACE, view, wait
 from tests.api.world import DAVIS, Clock, Player, World, dealt_game, in_turn
 
 DAY_S = 24 * 3600

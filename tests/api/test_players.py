@@ -8,11 +8,11 @@ import pytest
 from domain.events import GameFinished
 from services.ids import new_uuid
 from services.ports import Append, NewEvent
-from tests.api.test_errors import assert_problem
-from tests.api.test_nonces import ANNAS, events, look_after, reveal, started_game
-from tests.api.test_shapes import TIME
-from tests.api.test_streams import close, guest, messages
+from tests.api.listening import close, guest, messages
+from tests.api.nonces import ANNAS, events, look_after, reveal, started_game
+from tests.api.problems import assert_problem
 from tests.api.world import Player, World, dealt_game, in_turn, serving, with_token
+from tests.described import TIME
 
 
 async def test_a_page_shows_a_player(world: World, anna: Player, boris: Player) -> None:

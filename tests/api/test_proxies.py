@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from api.proxies import ForwardedBy, behind
 from api.server import Server
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, new_world
 
 TRUSTED = "10.0.0.0/8, 2001:db8:ffff::/48, unix"

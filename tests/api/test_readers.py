@@ -16,8 +16,8 @@ import pytest
 from api.connections import Connection, Outlet
 from api.readers import BATCH, Reader
 from api.streams import story
-from tests.api.test_leaderboards import finish
-from tests.api.test_streams import close, guest
+from tests.api.listening import close, guest
+from tests.api.tables import finish
 from tests.api.world import Clock, Json, Player, World, dealt_game, serving, until
 
 AT_ONCE, WOKEN = "at once", "by its stream"

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import DAVIS, Player, World, dealt_game, in_turn
 
 

@@ -7,8 +7,8 @@ import pytest
 from api.patterns import KEY, ONE_LINE, SHOWN, URL, id_pattern, place_pattern
 from api.requests import MAX_KEY
 from domain.presets import preset_names
-from tests.api.test_errors import assert_problem
-from tests.api.test_tokens import allow
+from tests.api.problems import assert_problem
+from tests.api.scopes import allow
 from tests.api.world import DAVIS, Player, World
 from tests.described import shape_faults
 

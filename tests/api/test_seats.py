@@ -10,7 +10,7 @@ from services.invites import INVITES_AT_MOST
 from services.memory import MemoryInvites
 from services.tables import Tables
 from services.tending import _play_bots
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import Json, Player, World, dealt_game, in_turn
 
 OPEN, BOT = {"controller": "open"}, {"controller": "bot", "level": "normal"}

@@ -3,12 +3,12 @@
 import re
 
 from tests.api.world import DAVIS, Player, World, dealt_game, in_turn
+from tests.described import TIME
 
 SEAT = {
     "seat", "name", "player_id", "controller", "level", "away", "hand_count", "down", "buys_left", "contract", "score",
 }  # fmt: skip
 EVENT = {"game_id", "version", "kind", "occurred_at", "round", "seat", "actor", "move_id", "data"}
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 async def test_a_guest_gets_an_id_a_name_and_a_token(stranger: Player) -> None:

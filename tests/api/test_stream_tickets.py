@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from services.stream_tickets import TICKETS_AT_MOST
-from tests.api.test_errors import assert_problem
-from tests.api.test_my_stream import MINE, told_last
-from tests.api.test_streams import Message, close, guest, messages
+from tests.api.listening import MINE, Message, close, guest, messages, told_last
+from tests.api.problems import assert_problem
 from tests.api.world import Clock, Json, Player, World, dealt_game, players, serving, with_token
 
 

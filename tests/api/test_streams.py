@@ -1,47 +1,19 @@
 """Streams of a real server on a real port: every version once and in order, whatever happens to the connection."""
 
 import asyncio
-import json
-import re
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from random import Random
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from domain.events import RoundDealt
+from tests.api.listening import bots_game, close, guest, messages, read_slowly
 from tests.api.world import Json, Player, World, asked, dealt_game, new_world, serving, until
-
-Message = tuple[str, str | None, Json]
-
-
-async def messages(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Message, None]:
-    """Reads a stream's messages: kind, id and data of each."""
-    async with http.stream("GET", path, headers=headers, timeout=20) as response:
-        assert response.status_code == 200, await response.aread()
-        assert response.headers["content-type"] == "text/event-stream"
-        assert response.headers["cache-control"] == "no-store"
-        assert response.headers["x-accel-buffering"] == "no"
-        kind, id_ = "", None
-        async for line in response.aiter_lines():
-            field, _, value = line.partition(": ")
-            if field == "event":
-                kind = value
-            elif field == "id":
-                id_ = value
-            elif field == "data":
-                yield kind, id_, json.loads(value)
-                kind, id_ = "", None
-
-
-async def guest(base_url: str, name: str) -> Player:
-    return await Player(httpx.AsyncClient(base_url=base_url, timeout=20)).join(name)
 
 
 async def test_a_stream_tells_what_was_and_what_comes(world: World) -> None:
@@ -232,33 +204,6 @@ async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_
         await close(anna, boris)
 
 
-async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -> list[Message]:
-    """Opens a stream, takes nothing for a while, and then reads it to its end, on a connection that holds little."""
-    address = urlsplit(base_url)
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
-    connection.setblocking(False)
-    await asyncio.get_running_loop().sock_connect(connection, (address.hostname, address.port))
-    reader, writer = await asyncio.open_connection(sock=connection, limit=16_384)
-    lines = (
-        f"GET {path} HTTP/1.1",
-        "Host: x",
-        "Connection: close",
-        f"Authorization: {player.http.headers['authorization']}",
-        *headers,
-    )
-    writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
-    await asyncio.sleep(0.3)
-    body = await asyncio.wait_for(reader.read(-1), 20)
-    writer.close()
-    told: list[Message] = []
-    for message in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", body).decode().split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
-        if "data" in fields:
-            told.append((fields["event"], fields.get("id"), json.loads(fields["data"])))
-    return told
-
-
 @pytest.mark.parametrize("place", [{"last_event_id": "7"}, {}])
 async def test_a_stream_does_not_wait_for_a_version_that_was_never_told(anna: Player, place: dict[str, str]) -> None:
     game = await anna.open_game()
@@ -303,17 +248,3 @@ async def last_word(http: httpx.AsyncClient, path: str, begun: asyncio.Event) ->
         begun.set()
         last = (kind, data)
     return last
-
-
-async def bots_game(anna: Player, rounds: int = 1) -> str:
-    """Opens and starts a game of two bots, of short rounds; gives its id."""
-    bots = [{"controller": "bot", "level": "easy"}] * 2
-    short = {"contracts": [[{"kind": "set", "size": 3}]] * rounds}
-    game_id: str = (await anna.open_game(seats=bots, overrides=short))["game_id"]
-    await anna.sent("POST", f"/v1/games/{game_id}/start")
-    return game_id
-
-
-async def close(*those: Player) -> None:
-    for player in those:
-        await player.http.aclose()

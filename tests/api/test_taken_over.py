@@ -6,10 +6,10 @@ import pytest
 
 from services.identity import GUEST_SCOPES
 from services.operating import give_token
+from tests.api.listening import close, guest, messages
 from tests.api.post import URL, Post, webhook
-from tests.api.test_errors import assert_problem
-from tests.api.test_streams import close, guest, messages
-from tests.api.test_tokens import allow
+from tests.api.problems import assert_problem
+from tests.api.scopes import allow
 from tests.api.world import Json, Player, World, serving
 
 

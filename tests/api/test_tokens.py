@@ -13,12 +13,11 @@ from api.messages import is_stream
 from api.operation import Operation
 from api.operations import OPERATIONS
 from api.wording import EXAMPLES
-from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST, Scope, token_hash
-from services.ids import new_uuid, public_id
+from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST
 from services.memory import utc_now
-from services.ports import NewToken
-from tests.api.test_errors import assert_problem
-from tests.api.test_streams import close, guest, messages
+from tests.api.listening import close, guest, messages
+from tests.api.problems import assert_problem
+from tests.api.scopes import allow
 from tests.api.world import DAVIS, Player, World, dealt_game, new_world, players, serving, with_token
 
 NAMES = ("Anna", "Boris", "")
@@ -159,14 +158,6 @@ async def test_each_operation_knows_who_may_ask(operation: Operation) -> None:
 
 
 YOU, BOT = {"controller": "you"}, {"controller": "bot", "level": "easy"}
-
-
-async def allow(world: World, player: Player, scopes: tuple[Scope, ...]) -> str:
-    """Gives a player a token with just these scopes; gives its id."""
-    secret, token_id = f"shg_{new_uuid().hex}", public_id("tok", new_uuid())
-    await world.accounts.add_token(player.player_id, token_hash(secret), NewToken(token_id, "", scopes), 1_000)
-    player.http.headers["authorization"] = f"Bearer {secret}"
-    return token_id
 
 
 def request_of(operation: Operation, parts: dict[str, str]) -> tuple[str, str, Any]:

@@ -14,7 +14,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from services.announcing import Announcer
 from services.webhooks import shown_secret, signature
 from tests.api.post import Post, Received, deliveries, told, webhook
-from tests.api.test_leaks import play, table
+from tests.api.tables import play, table
 from tests.api.world import Json, Player, World, dealt_game, in_turn, players
 from tests.appends import append
 from tests.engines import eventually

@@ -10,7 +10,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from services.webhooks import TYPES, WEBHOOKS_AT_MOST, UrlRefused, read_target
 from tests.api.post import URL, Post, deliveries, webhook
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Player, World, new_world, players, with_token
 
 _A_DAY = timedelta(days=1)

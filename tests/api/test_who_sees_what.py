@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_errors import assert_problem
+from tests.api.problems import assert_problem
 from tests.api.world import Json, Player, World, asked, dealt_game, in_turn
 
 READINGS = ("", "/view", "/decisions", "/events", "/stream")

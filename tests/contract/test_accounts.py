@@ -11,10 +11,7 @@ from services.ids import new_uuid, public_id
 from services.ports import NewToken, Principal
 from tests.appends import BORIS, keyed, new_game
 from tests.contract.conftest import World
-
-
-def new_player() -> str:
-    return public_id("ply", new_uuid())
+from tests.contract.lists import new_player
 
 
 async def test_a_token_speaks_for_its_player(world: World) -> None:

@@ -7,7 +7,7 @@ from services.operating import STALLED_S, Deed, GamesSought
 from services.ports import Work
 from tests.appends import ANNA, append, keyed, new_game
 from tests.contract.conftest import World
-from tests.contract.test_accounts import new_player
+from tests.contract.lists import new_player
 
 
 async def test_a_games_newest_work_row_is_found(world: World) -> None:

@@ -1,7 +1,7 @@
 """Games as operators search them: the twin in memory, and the tables that a projector keeps."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from msgspec import Struct
@@ -14,7 +14,7 @@ from services.memory import MemoryAccounts, MemoryLog
 from services.memory_desk import MemoryDesk
 from services.operating import GamesSought, OperatorDesk
 from services.ports import Append, GameLog, NewEvent, Work
-from tests.contract.test_lobby import new_player, next_game, nothing, opened, played, project, write
+from tests.contract.lists import new_player, next_game, nothing, opened, played, project, start, write
 
 
 class Desk(Struct, frozen=True):
@@ -37,15 +37,6 @@ async def desk(request: pytest.FixtureRequest, settings: Settings) -> AsyncItera
         return
     async with open_services(settings) as services:
         yield Desk(services.log, services.desk, lambda: project(settings))
-
-
-async def start(log: GameLog, game: str, *people: str, overdue_s: float | None) -> str:
-    """Opens a private game and starts it, with work that is overdue so long, or with none."""
-    events = [*opened(game, *people, visibility="private"), GameStarted((None,) * (len(people) + 1))]
-    new = tuple(NewEvent(event, "table", None, new_uuid(), 0) for event in events)
-    at = None if overdue_s is None else datetime.now(UTC) - timedelta(seconds=overdue_s)
-    await log.append(Append(game, 0, new, None if at is None else Work("bots", 0, at)))
-    return game
 
 
 async def test_games_of_everybody_are_found_by_id_player_and_status(desk: Desk) -> None:

@@ -10,7 +10,7 @@ from domain.events import Event, GameFinished, GameOpened, GameStarted, RoundDea
 from services.lobby import GameFilter, leaderboard
 from services.memory import MemoryAccounts
 from services.ratings import PROVISIONAL_BELOW, Rating
-from tests.contract.test_lobby import Lists, lists, new_player, next_game, opened, played, write
+from tests.contract.lists import Lists, lists, new_player, next_game, opened, played, write
 from tests.engines import eventually
 
 __all__ = ["lists"]

@@ -8,7 +8,7 @@ from services.delivering import Failed, Sent
 from services.webhooks import Fault, Webhook, WebhookChange, host_of
 from tests.appends import new_game
 from tests.contract.conftest import World
-from tests.contract.test_webhooks import SECRET, claim, kept, new, player, told
+from tests.contract.hooks import SECRET, claim, kept, new, player, told
 
 HOST = "https://dead.example"
 UNREACHED = Failed(None, "unreachable", 0.0)

@@ -11,7 +11,7 @@ from services.operating import revoke_tokens
 from services.webhooks import WebhookChange
 from tests.appends import new_game
 from tests.contract.conftest import World
-from tests.contract.test_webhooks import kept, new, told, versions
+from tests.contract.hooks import kept, new, told, versions
 
 
 async def test_nothing_is_sent_to_the_webhooks_of_a_suspended_player(world: World) -> None:

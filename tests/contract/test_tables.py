@@ -9,10 +9,9 @@ from random import Random
 
 import pytest
 
-from domain.commands import Controller, DealRound, OpenGame, Pace, SeatPlan, StartGame, TakeSeat
+from domain.commands import DealRound, StartGame, TakeSeat
 from domain.evolve import fold
 from domain.luck import link
-from domain.presets import preset
 from domain.refusals import Refused
 from services.codec import decode_event, encode_event
 from services.ids import new_uuid
@@ -21,23 +20,15 @@ from services.ports import Recorded
 from services.tables import EVENT_BYTES, GAME_BYTES, Denied, Draft, GameNotFound, Hot, Tables
 from tests.appends import new_game
 from tests.contract.conftest import World
+from tests.contract.tables import SEED, opened
 from tests.domain.games import at_random, whole_game
 
-_SEED = bytes(32)
 ROOM_FOR_THREE = 3 * (GAME_BYTES + 9 * EVENT_BYTES)  # of those that `opened` makes
-
-
-async def opened(tables: Tables, controller: Controller = "human") -> str:
-    game_id = new_game()
-    plans = tuple(SeatPlan(controller, f"ply_{seat}" if controller == "human" else None) for seat in range(4))
-    command = OpenGame(game_id, preset("davis"), Pace(), plans, link(_SEED, 0).hex())
-    await tables.carry_out(game_id, lambda draft: draft.carry_out(command, "player", new_uuid()))
-    return game_id
 
 
 def _deal(draft: Draft) -> None:
     draft.carry_out(StartGame(), "player", new_uuid())
-    draft.carry_out(DealRound(1, link(_SEED, 1).hex()), "table", new_uuid())
+    draft.carry_out(DealRound(1, link(SEED, 1).hex()), "table", new_uuid())
 
 
 async def test_what_was_appended_is_known_without_reading(world: World) -> None:

@@ -1,62 +1,21 @@
 """Webhooks: kept for their player, and every delivery claimed by one, in order, until it is settled."""
 
 import asyncio
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from services.announcing import NewDelivery
-from services.delivering import AT_ONCE, OVERTAKEN_AFTER, Claimed, Dropped, Failed, Postponed, Sent
+from services.delivering import OVERTAKEN_AFTER, Claimed, Dropped, Failed, Postponed, Sent
 from services.ids import new_uuid, public_id
-from services.webhooks import DECISION_OPENED, PING, Delivery, NewWebhook, Webhook, WebhookChange
+from services.webhooks import DECISION_OPENED, PING, Delivery, WebhookChange
 from tests.appends import append, new_game
 from tests.contract.conftest import World
+from tests.contract.hooks import NOW, SECRET, claim, kept, listed, new, player, told
 
-SECRET = bytes(range(32))
 OTHER = bytes(32)
 REFUSED = Failed(500, "refused", 0.0, is_webhooks=False)
-
-
-async def player(world: World) -> str:
-    player_id = public_id("ply", new_uuid())
-    await world.accounts.add_guest(player_id, "Anna", os.urandom(32), ["play"])
-    return player_id
-
-
-def new(player_id: str, url: str = "https://anna.example/") -> NewWebhook:
-    types = ("decision.opened", "game.card_drawn")
-    return NewWebhook(public_id("whk", new_uuid()), player_id, url, types, new_game(), "Anna's")
-
-
-async def kept(world: World, player_id: str | None = None) -> Webhook:
-    webhook = await world.webhooks.add(new(player_id or await player(world)), SECRET, 9)
-    assert webhook is not None
-    return webhook
-
-
-async def told(world: World, webhook: Webhook, game_id: str, *versions: int, is_decision: bool = False) -> None:
-    """Makes a delivery for each of these versions."""
-    type_ = DECISION_OPENED if is_decision else "game.card_drawn"
-    await world.announced.save(
-        [NewDelivery(webhook.webhook_id, game_id, version, is_decision, type_, _NOW) for version in versions], (0, 0)
-    )
-
-
-_NOW = datetime.now(UTC)
-
-
-async def claim(world: World, webhook: Webhook) -> list[Claimed]:
-    return await world.deliveries.claim(webhook.webhook_id, AT_ONCE)
-
-
-async def versions(world: World, webhook: Webhook) -> list[int | None]:
-    return [each.version for each in await claim(world, webhook)]
-
-
-async def listed(world: World, webhook: Webhook) -> list[Delivery]:
-    return await world.webhooks.deliveries(webhook.webhook_id, None, 100)
 
 
 async def test_a_webhook_is_found_as_it_was_made_by_its_player_only(world: World) -> None:
@@ -335,7 +294,7 @@ async def test_the_log_is_read_in_order_from_any_place(world: World) -> None:
 
 @pytest.mark.parametrize("is_decision", [False, True])
 def test_a_delivery_has_its_id_for_ever(is_decision: bool) -> None:
-    one = NewDelivery("whk_a", "gam_a", 5, is_decision, "x", _NOW)
+    one = NewDelivery("whk_a", "gam_a", 5, is_decision, "x", NOW)
     later = replace(one, version=6)
     assert one.delivery_id == replace(one).delivery_id
     assert one.delivery_id < later.delivery_id

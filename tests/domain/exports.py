@@ -31,3 +31,15 @@ def exported(game_id: str, events: Iterable[Event], viewer: int | None) -> list[
 def as_shown(export: list[Json]) -> list[ShownEvent]:
     """Reads a download."""
     return msgspec.convert(export, list[ShownEvent])
+
+
+def shown(event: Event, version: int, viewer: int | None) -> dict[str, Any]:
+    """Is one event as a viewer is shown it."""
+    body = {
+        "version": version,
+        "kind": kind_of(event),
+        "seat": seat_of(event, viewer),
+        "data": visible_data(event, viewer),
+    }
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(body))
+    return built

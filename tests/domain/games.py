@@ -1,9 +1,11 @@
 """Whole games in memory, move by move, with players who choose as a test wants them to."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 
 from domain.bots import choose
+from domain.cards import deck_list
 from domain.commands import Answer, DealRound, Move, OpenGame, Pace, ScoreRound, SeatPlan, StartGame, TableCommand
 from domain.dealing import next_round_number
 from domain.decide import unfold
@@ -78,3 +80,18 @@ def next_command(game: Game, secret: bytes, random: Random, player: Player, roun
         return ScoreRound(game.round.number)
     decision = random.choice(open_decisions(game))
     return Answer(decision.seat, decision.decision_id, player(game, decision))
+
+
+def cards_of(game: Game) -> Counter[str]:
+    """Counts the cards on the table, in hands, stock and pile."""
+    assert game.round is not None
+    on_table = [placed.card for meld in game.round.melds for placed in meld.cards]
+    in_hands = [card for seat in game.seats for card in seat.hand]
+    return Counter([*on_table, *in_hands, *game.round.stock, *(discarded.card for discarded in game.round.pile)])
+
+
+def deck_of(game: Game) -> Counter[str]:
+    """Counts the cards of the game's deck."""
+    deck = game.rules.deck
+    size = deck.sizes[len(game.seats)]
+    return Counter(deck_list(deck.kind, size.packs, size.jokers))

@@ -31,8 +31,9 @@ from domain.refusals import Refused
 from domain.ruleset import Ruleset
 from domain.state import Game, Unopened
 from domain.view import view_for
+from tests.domain.exports import shown
+from tests.domain.games import cards_of, deck_of
 from tests.domain.knobs import any_ruleset
-from tests.domain.test_whole_games import cards_of, deck_of, shown
 from tests.replica import Replica
 
 STEPS = 600  # some rounds

@@ -1,6 +1,5 @@
 """What holds in every game, whoever plays how: cards are conserved, replay is the live game, views keep secrets."""
 
-from collections import Counter
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain import events as e
-from domain.cards import deck_list, in_deck_order
+from domain.cards import in_deck_order
 from domain.commands import Answer
 from domain.decide import decide
 from domain.decisions import open_decisions
@@ -20,9 +19,10 @@ from domain.options import options_for
 from domain.presets import preset, preset_names
 from domain.state import Game
 from domain.view import view_for
-from domain.visible import kind_of, seat_of, visible_data
+from domain.visible import visible_data
 from services.codec import decode_event, encode_event
-from tests.domain.games import at_random, like_a_bot, whole_game
+from tests.domain.exports import shown
+from tests.domain.games import at_random, cards_of, deck_of, like_a_bot, whole_game
 from tests.replica import Replica
 
 GAMES_OF_BOTS = 20  # of each table; the soak plays a thousand
@@ -51,19 +51,6 @@ def test_every_card_of_the_deck_is_somewhere_after_every_event(name: str, player
             state = fold([event], state)
             if isinstance(state, Game) and state.round is not None:
                 assert cards_of(state) == deck_of(state), event
-
-
-def cards_of(game: Game) -> Counter[str]:
-    assert game.round is not None
-    on_table = [placed.card for meld in game.round.melds for placed in meld.cards]
-    in_hands = [card for seat in game.seats for card in seat.hand]
-    return Counter([*on_table, *in_hands, *game.round.stock, *(discarded.card for discarded in game.round.pile)])
-
-
-def deck_of(game: Game) -> Counter[str]:
-    deck = game.rules.deck
-    size = deck.sizes[len(game.seats)]
-    return Counter(deck_list(deck.kind, size.packs, size.jokers))
 
 
 @pytest.mark.parametrize(("name", "players", "seed"), GAMES)
@@ -97,17 +84,6 @@ def test_the_events_shown_to_a_viewer_tell_the_whole_view(name: str, players: in
             assert isinstance(state, Game)
             view = msgspec.json.decode(msgspec.json.encode(view_for(state, replica.seat)))
             replica.compare(view)
-
-
-def shown(event: Event, version: int, viewer: int | None) -> dict[str, Any]:
-    body = {
-        "version": version,
-        "kind": kind_of(event),
-        "seat": seat_of(event, viewer),
-        "data": visible_data(event, viewer),
-    }
-    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(body))
-    return built
 
 
 @pytest.mark.parametrize(("name", "players", "seed"), GAMES)

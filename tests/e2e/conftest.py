@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.stack_watching import crash, descendants, eventually
-from tests.test_up import is_ready, up
+from tests.stack_watching import crash, descendants, eventually, is_ready, up
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from infra.postgres.database import Database
 from infra.postgres.secrets import PostgresSecrets
 from tests.e2e.client import Client, Json, any_option
 from tests.e2e.test_webhooks import Inbox, inbox
-from tests.test_up import up
+from tests.stack_watching import up
 
 __all__ = ["inbox"]
 

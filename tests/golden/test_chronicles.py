@@ -11,8 +11,8 @@ from services.chronicle import WIDTH, chronicle, face
 from services.codec import decode_event
 from services.ports import Recorded
 from services.rendering import render_event, render_openly
+from tests.golden.files import NUMBERS, recorded
 from tests.golden.samples import SAMPLES
-from tests.golden.test_games import NUMBERS, recorded
 
 FOLDER = Path(__file__).parent / "chronicles"
 BEGAN = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -7,27 +7,15 @@ them anew with `pytest tests/golden --record-golden`.
 import gzip
 from collections.abc import Iterable
 from itertools import zip_longest
-from pathlib import Path
 
 import pytest
 
 from domain.fairness import check
 from domain.presets import preset_names
-from services.codec import TYPE_NUMBERS, decode_event, encode_event
+from services.codec import decode_event, encode_event
 from tests.domain.exports import as_shown, exported
+from tests.golden.files import FOLDER, NUMBERS, file_of, recorded
 from tests.golden.games import golden_game
-
-FOLDER = Path(__file__).parent / "games"
-NUMBERS = {type_.__name__: number for type_, number in TYPE_NUMBERS.items()}
-
-
-def file_of(name: str) -> Path:
-    return FOLDER / f"{name}.ndjson.gz"
-
-
-def recorded(name: str) -> list[str]:
-    """Gives the lines of a golden file: the event's type, and its payload as it is stored."""
-    return gzip.decompress(file_of(name).read_bytes()).decode().splitlines()
 
 
 def played(name: str) -> list[str]:

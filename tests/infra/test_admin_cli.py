@@ -15,7 +15,7 @@ from services.ports import KeyedRequest
 from services.rendering import render_event
 from services.tables import Tables
 from services.tending import tend
-from tests.contract.test_lobby import project
+from tests.contract.lists import project
 from tests.engines import run
 
 NOBODY = "gam_" + "0" * 26

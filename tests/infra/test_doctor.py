@@ -27,8 +27,7 @@ from infra.roll import on_the_roll
 from infra.settings import Settings
 from infra.wiring import open_services
 from tests.appends import append, new_game
-from tests.contract.test_desk_games import start
-from tests.contract.test_lobby import new_player, next_game, project
+from tests.contract.lists import new_player, next_game, project, start
 from tests.engines import new_database, run, settings_of
 
 LOGIN = "doctors_patient"

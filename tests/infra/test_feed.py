@@ -12,21 +12,13 @@ from api.app import opened_house
 from api.house import House
 from api.readers import Reader
 from api.streams import story
-from domain.commands import Pace, SeatPlan
-from domain.presets import preset
 from infra.settings import Settings
 from infra.wiring import Services, open_services
-from services.games import NewGame, open_game, start_game
-from services.ids import new_uuid, public_id
-from services.ports import KeyedRequest, Principal
-from services.tables import Tables
-from services.tending import tend
 from tests.engines import eventually
+from tests.infra.bots import ANNA, new_bots_game, play
 from tests.infra.telling import redis, relaying
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
-
-ANNA = Principal(public_id("ply", new_uuid()), "Anna", ("play",))
 
 
 @pytest.fixture
@@ -51,30 +43,6 @@ async def house(services: Services, settings: Settings) -> AsyncIterator[House]:
 @pytest.fixture
 async def game_id(services: Services) -> str:
     return await new_bots_game(services)
-
-
-async def new_bots_game(services: Services) -> str:
-    """Opens a game of bots in another process; its first round waits to be dealt."""
-    new = NewGame(
-        rules=preset("davis"),
-        pace=Pace(bot_delay_ms=0),
-        seats=(SeatPlan("bot", None, "easy"),) * 2,
-        visibility="public",
-        spectators="public",
-    )
-    tables, key = Tables(services.log), KeyedRequest(ANNA.player_id, "open", str(new_uuid()), b"")
-    hot, _ = await open_game(tables, services.secrets, services.reservations, ANNA, new, key)
-    await start_game(tables, ANNA, hot.game.game_id, key)
-    return hot.game.game_id
-
-
-async def play(services: Services, game_id: str, events: int) -> int:
-    """Plays on as a worker does, at least so many events; gives the game's version."""
-    tables = Tables(services.log)
-    until = (await tables.fresh(game_id)).version + events
-    while (version := (await tables.fresh(game_id)).version) < until:
-        await tend(tables, services.secrets, game_id, now=services.work.now)
-    return version
 
 
 async def told(house: House, game_id: str, after: int, upto: int) -> list[int]:

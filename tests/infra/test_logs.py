@@ -21,7 +21,7 @@ from infra.watching.lines import RequestLines
 from infra.watching.logs import Lines, told
 from services.ports import Unavailable
 from tests.engines import eventually
-from tests.test_settings import ENOUGH
+from tests.processes import ENOUGH
 
 SECRET = "shg_secret7H"
 

@@ -1,7 +1,6 @@
 """The matcher on real engines: many at once seat everybody once, and one that dies at any step leaves nobody behind."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from itertools import count
@@ -10,21 +9,17 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from domain.events import GameOpened, GameStarted, SeatChanged
-from domain.luck import link
 from domain.ruleset import Players
 from infra.embedded.engines import Engines
 from infra.settings import Settings
 from infra.wiring import open_services
-from services.identity import GUEST_SCOPES, create_guest, who_is
-from services.ids import new_uuid
 from services.matching import match
 from services.memory import MemoryAccounts, MemoryLog, MemorySecrets
 from services.memory_lobby import MemoryTickets
-from services.ports import Accounts, GameLog, Secrets, Unavailable
+from services.ports import Unavailable
 from services.tables import Tables
-from services.tickets import PACES, NewTicket, Tickets
 from tests.engines import eventually, new_database, settings_of
+from tests.infra.quick_match import ask, everybody_sits_once, nobody_waits
 
 T = TypeVar("T")
 
@@ -66,38 +61,6 @@ class MortalPort:
 
 class Dead(Exception):
     """The process is no more."""
-
-
-async def ask(tickets: Tickets, accounts: Accounts, players: Players, ruleset: str = "davis") -> str:
-    """Has a new player ask for a table; gives the player."""
-    guest = await create_guest(accounts, "Anna", GUEST_SCOPES)
-    principal = await who_is(accounts, guest.token)
-    assert principal is not None
-    new = NewTicket(guest.player_id, principal.token_id, ruleset, players, PACES["live"], None, 25.0)
-    assert await tickets.keep(new_uuid(), new)
-    return guest.player_id
-
-
-async def everybody_sits_once(tickets: Tickets, log: GameLog, secrets: Secrets, players: list[str], seats: int) -> None:
-    """Asserts that all have a game that is there and has begun, and that each game is for those who were told so."""
-    told = {}
-    for player in players:
-        [ticket] = await tickets.of_player(player, 10)
-        assert (ticket.state, ticket.game_id is None) == ("matched", False)
-        told[player] = ticket.game_id
-    games = Counter(told.values())
-    assert set(games.values()) == {seats}
-    assert await tickets.seated() == []
-    known = await log.games_before(None, 1_000)
-    assert set(games) <= set(known)
-    for game_id in known:
-        events = [recorded.event for recorded in await log.read(game_id)]
-        sit = [event.player_id for event in events if isinstance(event, SeatChanged)]
-        assert sorted(sit) == sorted(player for player, game in told.items() if game == game_id)  # type: ignore[type-var]
-        assert sum(isinstance(event, GameStarted) for event in events) == 1
-        opened = events[0]
-        assert isinstance(opened, GameOpened)
-        assert opened.commitment == link(await secrets.seed(game_id), 0).hex()
 
 
 @pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
@@ -157,10 +120,6 @@ async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(matchers: lis
         await asyncio.wait(working)
     assert all(task.cancelled() for task in working), [task.exception() for task in working if not task.cancelled()]
     await everybody_sits_once(api.tickets, api.log, api.secrets, list(players), 4)
-
-
-async def nobody_waits(tickets: Tickets) -> bool:
-    return not await tickets.waiting(100) and not await tickets.seated()
 
 
 async def test_matchers_that_die_on_a_real_log_are_followed_by_others(settings: Settings) -> None:

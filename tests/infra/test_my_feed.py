@@ -15,8 +15,8 @@ from infra.settings import Settings
 from infra.wiring import Services, open_services
 from services.cursors import read_cursor
 from tests.engines import eventually
+from tests.infra.bots import ANNA, new_bots_game, play
 from tests.infra.telling import redis, relaying
-from tests.infra.test_feed import ANNA, new_bots_game, play
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
 

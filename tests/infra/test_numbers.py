@@ -20,7 +20,7 @@ from services.memory import MemoryLog
 from services.ports import Unavailable, VersionConflict, Work
 from services.tables import Draft, GameNotFound
 from tests.appends import append, keyed, new_game
-from tests.contract.test_tables import opened
+from tests.contract.tables import opened
 from tests.engines import eventually, with_redis
 from tests.exported import Since, number
 from tests.infra.telling import redis

@@ -3,8 +3,8 @@
 import asyncio
 import json
 
+from tests.api.scopes import allow
 from tests.api.serve import serve
-from tests.api.test_tokens import allow
 from tests.api.world import DAVIS, Player, World, new_world, players
 
 SHORT = {"contracts": [[{"kind": "set", "size": 3}]], "max_rounds": 1}

@@ -8,7 +8,7 @@ from domain.ruleset import Players
 from infra.settings import Settings
 from infra.wiring import Services, open_services
 from tests.engines import eventually
-from tests.infra.test_matching import ask, everybody_sits_once, nobody_waits
+from tests.infra.quick_match import ask, everybody_sits_once, nobody_waits
 from tests.processes import Process
 
 pytestmark = pytest.mark.xdist_group("processes")

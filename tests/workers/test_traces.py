@@ -23,8 +23,7 @@ from services.ids import new_uuid, public_id
 from services.ports import Recorded
 from tests.appends import append, new_game
 from tests.engines import eventually
-from tests.processes import is_live, server
-from tests.test_settings import ENOUGH
+from tests.processes import ENOUGH, is_live, server
 
 pytestmark = pytest.mark.xdist_group("processes")
 

@@ -1,0 +1,96 @@
+"""Guests of a real server, and what its streams tell them."""
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.api.world import Json, Player
+
+MINE = "/v1/me/stream"
+
+Message = tuple[str, str | None, Json]
+
+
+async def messages(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Message, None]:
+    """Reads a stream's messages: kind, id and data of each."""
+    async with http.stream("GET", path, headers=headers, timeout=20) as response:
+        assert response.status_code == 200, await response.aread()
+        assert response.headers["content-type"] == "text/event-stream"
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-accel-buffering"] == "no"
+        kind, id_ = "", None
+        async for line in response.aiter_lines():
+            field, _, value = line.partition(": ")
+            if field == "event":
+                kind = value
+            elif field == "id":
+                id_ = value
+            elif field == "data":
+                yield kind, id_, json.loads(value)
+                kind, id_ = "", None
+
+
+async def guest(base_url: str, name: str) -> Player:
+    """Joins a real server."""
+    return await Player(httpx.AsyncClient(base_url=base_url, timeout=20)).join(name)
+
+
+async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -> list[Message]:
+    """Opens a stream, takes nothing for a while, and then reads it to its end, on a connection that holds little."""
+    address = urlsplit(base_url)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
+    connection.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(connection, (address.hostname, address.port))
+    reader, writer = await asyncio.open_connection(sock=connection, limit=16_384)
+    lines = (
+        f"GET {path} HTTP/1.1",
+        "Host: x",
+        "Connection: close",
+        f"Authorization: {player.http.headers['authorization']}",
+        *headers,
+    )
+    writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+    await asyncio.sleep(0.3)
+    body = await asyncio.wait_for(reader.read(-1), 20)
+    writer.close()
+    told: list[Message] = []
+    for message in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", body).decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
+        if "data" in fields:
+            told.append((fields["event"], fields.get("id"), json.loads(fields["data"])))
+    return told
+
+
+async def bots_game(anna: Player, rounds: int = 1) -> str:
+    """Opens and starts a game of two bots, of short rounds; gives its id."""
+    bots = [{"controller": "bot", "level": "easy"}] * 2
+    short = {"contracts": [[{"kind": "set", "size": 3}]] * rounds}
+    game_id: str = (await anna.open_game(seats=bots, overrides=short))["game_id"]
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    return game_id
+
+
+async def close(*those: Player) -> None:
+    """Closes their connections."""
+    for player in those:
+        await player.http.aclose()
+
+
+async def mine(player: Player, last_id: str | None = None) -> AsyncGenerator[Message, None]:
+    """Reads the messages of all games of a player."""
+    headers = {} if last_id is None else {"last-event-id": last_id}
+    async with aclosing(messages(player.http, MINE, **headers)) as stream:
+        async for message in stream:
+            yield message
+
+
+async def told_last(stream: AsyncGenerator[Message, None]) -> Message:
+    async with asyncio.timeout(10):
+        return [message async for message in stream][-1]

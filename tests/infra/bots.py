@@ -1,0 +1,36 @@
+"""Games of bots on a real log, played on as a worker does."""
+
+from domain.commands import Pace, SeatPlan
+from domain.presets import preset
+from infra.wiring import Services
+from services.games import NewGame, open_game, start_game
+from services.ids import new_uuid, public_id
+from services.ports import KeyedRequest, Principal
+from services.tables import Tables
+from services.tending import tend
+
+ANNA = Principal(public_id("ply", new_uuid()), "Anna", ("play",))
+
+
+async def new_bots_game(services: Services) -> str:
+    """Opens a game of bots in another process; its first round waits to be dealt."""
+    new = NewGame(
+        rules=preset("davis"),
+        pace=Pace(bot_delay_ms=0),
+        seats=(SeatPlan("bot", None, "easy"),) * 2,
+        visibility="public",
+        spectators="public",
+    )
+    tables, key = Tables(services.log), KeyedRequest(ANNA.player_id, "open", str(new_uuid()), b"")
+    hot, _ = await open_game(tables, services.secrets, services.reservations, ANNA, new, key)
+    await start_game(tables, ANNA, hot.game.game_id, key)
+    return hot.game.game_id
+
+
+async def play(services: Services, game_id: str, events: int) -> int:
+    """Plays on as a worker does, at least so many events; gives the game's version."""
+    tables = Tables(services.log)
+    until = (await tables.fresh(game_id)).version + events
+    while (version := (await tables.fresh(game_id)).version) < until:
+        await tend(tables, services.secrets, game_id, now=services.work.now)
+    return version

@@ -1,0 +1,48 @@
+"""Players who wait for a table, and what has become of them."""
+
+from collections import Counter
+
+from domain.events import GameOpened, GameStarted, SeatChanged
+from domain.luck import link
+from domain.ruleset import Players
+from services.identity import GUEST_SCOPES, create_guest, who_is
+from services.ids import new_uuid
+from services.ports import Accounts, GameLog, Secrets
+from services.tickets import PACES, NewTicket, Tickets
+
+
+async def ask(tickets: Tickets, accounts: Accounts, players: Players, ruleset: str = "davis") -> str:
+    """Has a new player ask for a table; gives the player."""
+    guest = await create_guest(accounts, "Anna", GUEST_SCOPES)
+    principal = await who_is(accounts, guest.token)
+    assert principal is not None
+    new = NewTicket(guest.player_id, principal.token_id, ruleset, players, PACES["live"], None, 25.0)
+    assert await tickets.keep(new_uuid(), new)
+    return guest.player_id
+
+
+async def everybody_sits_once(tickets: Tickets, log: GameLog, secrets: Secrets, players: list[str], seats: int) -> None:
+    """Asserts that all have a game that is there and has begun, and that each game is for those who were told so."""
+    told = {}
+    for player in players:
+        [ticket] = await tickets.of_player(player, 10)
+        assert (ticket.state, ticket.game_id is None) == ("matched", False)
+        told[player] = ticket.game_id
+    games = Counter(told.values())
+    assert set(games.values()) == {seats}
+    assert await tickets.seated() == []
+    known = await log.games_before(None, 1_000)
+    assert set(games) <= set(known)
+    for game_id in known:
+        events = [recorded.event for recorded in await log.read(game_id)]
+        sit = [event.player_id for event in events if isinstance(event, SeatChanged)]
+        assert sorted(sit) == sorted(player for player, game in told.items() if game == game_id)  # type: ignore[type-var]
+        assert sum(isinstance(event, GameStarted) for event in events) == 1
+        opened = events[0]
+        assert isinstance(opened, GameOpened)
+        assert opened.commitment == link(await secrets.seed(game_id), 0).hex()
+
+
+async def nobody_waits(tickets: Tickets) -> bool:
+    """Tells whether everybody sits and was told so."""
+    return not await tickets.waiting(100) and not await tickets.seated()
