@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from tests.bench.feed import report_streams
 from tests.bench.goals import report
-from tests.bench.listeners import listening, stream_request
+from tests.bench.listeners import listening, my_stream_request, stream_request
 from tests.bench.moves import (
     GAMES,
     Pair,
@@ -144,6 +144,8 @@ async def report_broadcasts(base_url: str, api: int, pair: Pair, peer_url: str, 
         our_kib = await opened.enter_async_context(filled(base_url, api, request, ours))
         their_kib = await opened.enter_async_context(filled(peer_url, peer, raw_request, theirs))
         report("memory_of_a_stream", our_kib, 30, "KiB")
+        async with filled(base_url, api, my_stream_request(pair.tokens[0]), Audience()) as mine_kib:
+            report("memory_of_a_me_stream", mine_kib, 30, "KiB")
         print(f"memory of a raw ASGI stream: {their_kib:.1f} KiB", flush=True)  # noqa: T201  this is the output
         line = await opened.enter_async_context(wire(base_url))
         raw_line = await opened.enter_async_context(wire(peer_url))

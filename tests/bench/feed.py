@@ -28,7 +28,7 @@ from services.ports import FeedEntry
 from services.relay import BATCH, LogEntry
 from tests.appends import append, new_game
 from tests.bench.goals import report
-from tests.bench.listeners import listening, stream_request
+from tests.bench.listeners import listening, my_stream_request, stream_request
 from tests.bench.moves import Pair, play_one, running, seated
 from tests.bench.wire import wire
 from tests.engines import eventually, settings_of
@@ -77,10 +77,26 @@ def main() -> None:
 
 
 def report_streams(base_url: str) -> None:
-    """Prints how late events are at many tables with some streams each."""
-    late_ms = sorted(asyncio.run(_commit_to_stream_ms(base_url, seated(base_url, TABLES))))
-    report("commit_to_stream_p50", statistics.median(late_ms), 10, "ms")
-    report("commit_to_stream_p99", late_ms[len(late_ms) * 99 // 100], 50, "ms")
+    """Prints how late events are at many tables with some streams each: of the game, then of its people."""
+    pairs = seated(base_url, TABLES)
+    requests = [
+        stream_request(pair.game_id, pair.tokens[number % len(pair.tokens)], pair.decision.split("-")[1])
+        for pair in pairs
+        for number in range(STREAMS)
+    ]
+    report_late("commit_to_stream", asyncio.run(_commit_to_stream_ms(base_url, pairs, requests)))
+    pairs = [pair for _ in range(TABLES) for pair in seated(base_url, 1)]  # each with people of its own
+    requests = [
+        my_stream_request(pair.tokens[number % len(pair.tokens)]) for pair in pairs for number in range(STREAMS)
+    ]
+    report_late("commit_to_me_stream", asyncio.run(_commit_to_stream_ms(base_url, pairs, requests)))
+
+
+def report_late(name: str, late_ms: list[float]) -> None:
+    """Prints the goals of a stream: its median, and what all but a hundredth keep to."""
+    late_ms.sort()
+    report(f"{name}_p50", statistics.median(late_ms), 10, "ms")
+    report(f"{name}_p99", late_ms[len(late_ms) * 99 // 100], 50, "ms")
 
 
 async def _measure_drain(settings: Settings) -> None:
@@ -210,8 +226,8 @@ def _relay_process(settings: Settings) -> Iterator[None]:
         process.wait()
 
 
-async def _commit_to_stream_ms(base_url: str, pairs: list[Pair]) -> list[float]:
-    """Plays at many tables at once, each with its streams; gives the time from each event's own to each sight of it."""
+async def _commit_to_stream_ms(base_url: str, pairs: list[Pair], requests: list[bytes]) -> list[float]:
+    """Plays at many tables at once while streams are open; gives the time from each event's own to each sight of it."""
     late: list[float] = []
 
     def hear(_: int, told: bytes) -> None:
@@ -219,11 +235,6 @@ async def _commit_to_stream_ms(base_url: str, pairs: list[Pair]) -> list[float]:
         now = time.time()
         late.extend((now - datetime.fromisoformat(at.decode()).timestamp()) * 1000 for at in _OCCURRED.findall(told))
 
-    requests = [
-        stream_request(pair.game_id, pair.tokens[number % len(pair.tokens)], pair.decision.split("-")[1])
-        for pair in pairs
-        for number in range(STREAMS)
-    ]
     loop = asyncio.get_running_loop()
     async with wire(base_url) as line, listening(base_url, requests, hear):
         await asyncio.sleep(SETTLED_S)

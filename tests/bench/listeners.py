@@ -48,6 +48,11 @@ async def listening(base_url: str, requests: list[bytes], hear: Callable[[int, b
             opened.close()
 
 
+def my_stream_request(token: str) -> bytes:
+    """Writes the request for the stream of all of a player's games, from now on."""
+    return f"GET /v1/me/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+
+
 def stream_request(game_id: str, token: str, after: str) -> bytes:
     """Writes the request for a game's stream from a version on."""
     return (
