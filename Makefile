@@ -118,7 +118,7 @@ test-web: $(VENV)/browsing  ## the page /docs in a real browser: make test-web [
 	@command -v $(CHROMIUM) >/dev/null || { echo "make test-web needs Chromium: apt-get install chromium, or CHROMIUM=…"; exit 1; }
 	$(PY) -m pytest --web $(CHROMIUM) tests/web
 
-test-deploy: $(VENV)/developing $(DEPLOY)/installed $(DEPLOY)/workshop.tar $(DEPLOY)/python.tar  ## image, manifests and upgrades, in containers; as root, needs podman
+test-deploy: $(VENV)/developing $(DEPLOY)/installed $(DEPLOY)/workshop.tar $(DEPLOY)/python.tar  ## image, compose file, manifests, proxy and upgrades, in containers; as root, needs podman
 	$(PY) -m pytest --deploy $(DEPLOY) tests/deploy
 
 lock:  ## pins what pyproject.toml asks for; needs uv

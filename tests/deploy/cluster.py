@@ -16,7 +16,7 @@ from tests.deploy.service import Service
 
 ENGINES = ("shanghai-postgres", "shanghai-redis")
 PROCESSES = tuple(f"shanghai-{name}" for name in ("relay", "projector", "clock", "worker", "webhooks", "api"))
-START_BOUND_S = 90  # of a pod, on a busy machine
+START_BOUND_S = 240  # of a pod, on a busy machine
 
 
 @dataclass(frozen=True)

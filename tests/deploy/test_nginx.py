@@ -91,7 +91,8 @@ def test_an_address_is_believed_of_the_proxy_and_of_nobody_else(front: Front) ->
 
 def test_what_is_too_big_does_not_come_through(front: Front) -> None:
     trust = ssl.create_default_context(cafile=front.papers.authority)
-    with httpx.Client(base_url=front.proxy, verify=trust) as client:
+    json = {"Content-Type": "application/json"}
+    with httpx.Client(base_url=front.proxy, verify=trust, headers=json) as client:
         refused = client.post("/v1/players", content=b" " * (BIGGEST + 1))
         passed = client.post("/v1/players", content=b" " * BIGGEST)
     assert (refused.status_code, refused.headers["content-type"]) == (413, "text/html")

@@ -51,4 +51,6 @@ def test_operators_have_a_desk_with_a_login_of_their_own_and_room_for_archives(c
     with pytest.raises(AssertionError, match="the log has no month 2020-01"):
         at_desk("shanghai", "archive", "2020-01", "--to", "/archive")
     at_desk("python", "-c", "open('/archive/events-2020-01.json', 'x')")
+    [projector] = cluster.pods["shanghai-projector"]
+    cluster.podman.run("exec", projector.container, "shanghai", "projector", "--rebuild")
     cluster.stop(desk)

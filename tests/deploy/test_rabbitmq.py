@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from infra.embedded.engines import embedded_services
+from infra.embedded.ports import free_port
 from infra.migrations import migrate
 from infra.settings import Settings
 from tests.deploy.images import build_engine
@@ -27,14 +28,14 @@ pytestmark = pytest.mark.deploy
 @pytest.fixture
 def broker(podman: Podman, tmp_path: Path) -> Iterator[str]:
     """Is the address of a RabbitMQ in a container."""
-    conf = tmp_path / "rabbitmq.conf"
+    conf, port = tmp_path / "rabbitmq.conf", free_port()
     conf.write_text(CONF)
     podman.run(
         "run", "--detach", f"--name={NAME}", "--user=rabbitmq", f"--env=RABBITMQ_NODENAME={NODE}",
-        f"--volume={conf}:/etc/rabbitmq/rabbitmq.conf:ro", build_engine(podman), "rabbitmq-server",
+        f"--publish=127.0.0.1:{port}:5672", f"--volume={conf}:/etc/rabbitmq/rabbitmq.conf:ro",
+        build_engine(podman), "rabbitmq-server",
     )  # fmt: skip
-    address = podman.run("inspect", "--format={{.NetworkSettings.IPAddress}}", NAME)
-    yield f"amqp://shanghai:rabbit@{address}:5672//"
+    yield f"amqp://shanghai:rabbit@127.0.0.1:{port}//"
     podman.run("rm", "--force", "--time=0", NAME)
 
 
@@ -50,7 +51,7 @@ def everybody(broker: str) -> Iterator[Roof]:
 def test_bots_play_a_whole_game_while_rabbitmq_is_started_anew(podman: Podman, everybody: Roof) -> None:
     anna = Client(everybody.base_urls[0], "Anna")
     game_id = anna.open_game("davis", "normal", "easy", "easy")
-    told = follow(anna, game_id)
+    told = follow(anna, game_id, within_s=600)
     for _, data in told:
         if data.get("version") == BEGUN:
             assert served(podman).keys() == {"shanghai", "shanghai.webhooks"}

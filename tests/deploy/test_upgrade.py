@@ -9,7 +9,8 @@ import pytest
 
 from tests.deploy.cluster import PROCESSES, Cluster
 from tests.deploy.conftest import PRODUCT
-from tests.e2e.client import Client, Json, any_option, follow
+from tests.deploy.playing import play
+from tests.e2e.client import Client, Json
 from tests.e2e.test_whole_games import assert_finished
 
 PLAYERS = 3
@@ -75,19 +76,3 @@ def play_until(is_over: Event, url: str, seed: int) -> int:
         assert_finished(anna, game_id, seat=0)
     anna.close()
     return sum(map(len, games.values()))
-
-
-def play(client: Client, game_id: str, seed: int) -> list[str]:
-    """Answers every decision to the game's end; gives the ids of the moves that were accepted."""
-    choose, answered, accepted = any_option(seed), set[str](), list[str]()
-    for kind, data in follow(client, game_id, views=True, within_s=1_200):  # the machine is busy meanwhile
-        for decision in data["decisions"] if kind == "view" else ():
-            if decision["decision_id"] not in answered:
-                answered.add(decision["decision_id"])
-                response = client.move(game_id, decision, choose(decision))
-                if response.status_code == httpx.codes.CREATED:
-                    accepted.append(response.json()["move_id"])
-                else:
-                    assert response.json().get("code") == "decision_closed", response.text
-                break
-    return accepted
