@@ -42,7 +42,9 @@ def up(host: str, port: int, data: Path) -> None:
     """Runs the whole server, Postgres and Redis included, until Ctrl-C."""
     from infra.embedded.kept import watch
     from infra.embedded.stack import running_stack
+    from infra.open_files import allow_many_open_files
 
+    allow_many_open_files()  # for the API's streams, below it
     with stoppable(), errors_as_lines(), running_stack(data, host, port, say=click.echo) as stack:
         for name, told in (
             ("ready", stack.base_url),

@@ -19,6 +19,7 @@ from infra.load.wire import Answer, Lost, Wire
 TABLES_OF_ONE = 40  # at which one player sits at once
 OPENED_AT_ONCE = 16
 _RETRY_S = 0.5
+_LOSSES = 5  # of one request's connection; then the server is away
 _OPENING_S = 600.0  # so long the tables may take to fill
 
 
@@ -58,9 +59,9 @@ class Player(Struct, frozen=True):
     wire: Wire
     token: str
 
-    async def send(self, method: str, path: str, body: object = None) -> Answer:
-        """Sends a request with a key of its own."""
-        return await self.wire.send(method, path, token=self.token, key=uuid4().hex, body=body)
+    async def send(self, method: str, path: str, body: object = None, key: str = "") -> Answer:
+        """Sends a request, by default with a key of its own."""
+        return await self.wire.send(method, path, token=self.token, key=key or uuid4().hex, body=body)
 
     def __repr__(self) -> str:
         """Is a player without the token."""
@@ -108,12 +109,20 @@ async def _guest(url: str, name: str) -> Player:
 
 
 async def _insisted(player: Player, path: str, body: object, method: str = "POST") -> dict[str, Any]:
-    """Sends until it is done, as slowly as the server wants it. Errors: CannotLoad for any other refusal."""
+    """Sends until it is done, as slowly as the server wants it: a long run must not end with one broken connection.
+
+    Errors: CannotLoad for any other refusal, and for a server that is not there.
+    """
+    key, losses = uuid4().hex, 0
     while True:
         try:
-            answer = await player.send(method, path, body)
+            answer = await player.send(method, path, body, key)
         except Lost as lost:
-            raise CannotLoad(f"{path}: {lost}") from lost
+            losses += 1
+            if losses == _LOSSES:
+                raise CannotLoad(f"{path}: {lost}") from lost
+            await asyncio.sleep(_RETRY_S)
+            continue
         if 200 <= answer.status < 300:
             return msgspec.convert(answer.body, dict[str, Any])
         if answer.status not in (429, 503):

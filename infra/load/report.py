@@ -9,12 +9,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from infra.load.drawing import drawn
 from infra.load.machine import Machine, spent
 from infra.load.measured import Measured, Point, Spread, curve, spread
 from infra.load.people import Plan
-
-_WIDTH, _HEIGHT, _MARGIN = 640, 240, 48
-_COLOURS = ("#1f6feb", "#cf222e")
 
 
 class Report(Struct, frozen=True):
@@ -72,13 +70,29 @@ def write(report: Report, folder: Path) -> None:
     """Writes the report into the folder, over an older one."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
-    (folder / "moves.svg").write_text(_drawn("a move, ms: p50, p99", report.moves_curve))
-    (folder / "streams.svg").write_text(_drawn("commit to stream, ms: p50, p99", report.stream_curve))
+    for name, drawing in _drawings(report).items():
+        (folder / name).write_text(drawing)
     (folder / "report.md").write_text(_told(report))
 
 
+def _drawings(report: Report) -> dict[str, str]:
+    ends_s = [point.at_s for point in report.moves_curve]
+
+    def times(title: str, points: Sequence[Point]) -> str:
+        curves = {"median": [p.p50_ms for p in points], "p99": [p.p99_ms for p in points]}
+        return drawn(title, "ms", ends_s, curves)
+
+    rates = {"moves": [p.per_s for p in report.moves_curve], "events": [p.per_s for p in report.stream_curve]}
+    return {
+        "rates.svg": drawn("Moves of people, and events that arrived on their streams", "a second", ends_s, rates),
+        "moves.svg": times("Time of a move, from request to answer", report.moves_curve),
+        "streams.svg": times("From an event's commit until it is on a stream", report.stream_curve),
+    }
+
+
 def _told(report: Report) -> str:
-    asked = f"{report.games} games at once of {report.humans} people and {report.bots} bots, {report.rate:g} moves/s"
+    seats = f"{_many(report.humans, 'person', 'people')} and {_many(report.bots, 'bot', 'bots')}"
+    asked = f"{report.games:,} games at once of {seats}, {report.rate:g} moves/s"
     errors = ", ".join(f"{count} × {code}" for code, count in sorted(report.turned_away.items())) or "nothing"
     rows = {"a move": report.moves, "commit to stream": report.commit_to_stream, "a bot's answer": report.bot_answers}
     lines = [
@@ -91,11 +105,15 @@ def _told(report: Report) -> str:
         "|---|---|---|---|---|---|",
         *(f"| {name} | {s.count} | {s.p50_ms} | {s.p95_ms} | {s.p99_ms} | {s.worst_ms} |" for name, s in rows.items()),
         "",
-        "![moves](moves.svg) ![streams](streams.svg)",
+        "![rates](rates.svg) ![moves](moves.svg) ![streams](streams.svg)",
         "",
         f"Turned away: {errors}. Streams broken: {report.streams_broken}.",
     ]
     return "\n".join([*lines, *_costs(report), ""])
+
+
+def _many(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _costs(report: Report) -> list[str]:
@@ -117,36 +135,3 @@ def _costs(report: Report) -> list[str]:
         "",
         f"{kept.events - report.before.kept.events} events in the run; {kept.games} games in all; {sizes}.",
     ]
-
-
-def _drawn(title: str, points: Sequence[Point]) -> str:
-    """Draws p50 and p99 over the run; a part without any is left out."""
-    curves = [[(p.at_s, p.p50_ms) for p in points], [(p.at_s, p.p99_ms) for p in points]]
-    top = max([value for curve in curves for _, value in curve if value is not None], default=1.0) or 1.0
-    end = points[-1].at_s
-    right, bottom = _WIDTH - _MARGIN, _HEIGHT - _MARGIN
-
-    def place(at: float, value: float) -> str:
-        return f"{_MARGIN + at / end * (right - _MARGIN):.1f},{bottom - value / top * (bottom - _MARGIN):.1f}"
-
-    lines = [
-        f'<polyline fill="none" stroke="{colour}" points="'
-        + " ".join(place(at, value) for at, value in curve if value is not None)
-        + '"/>'
-        for curve, colour in zip(curves, _COLOURS, strict=True)
-    ]
-    texts = [
-        (_MARGIN, 20, title),
-        (4, _MARGIN, f"{top:.0f}"),
-        (4, bottom, "0"),
-        (right - 20, _HEIGHT - 20, f"{end:.0f} s"),
-    ]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-size="12">',
-            f'<path fill="none" stroke="#888" d="M{_MARGIN},{_MARGIN} V{bottom} H{right}"/>',
-            *lines,
-            *(f'<text x="{x}" y="{y}">{text}</text>' for x, y, text in texts),
-            "</svg>\n",
-        ]
-    )

@@ -13,6 +13,9 @@ from infra.load import machine
 from infra.load.measured import Measured
 from infra.load.people import CannotLoad, Plan, play
 from infra.load.report import Report, summed_up, write
+from infra.open_files import allow_many_open_files
+
+_FILES_BESIDE = 500  # connections for moves, one for each guest, and what Python has open
 
 
 class NotYours(CannotRun):
@@ -35,7 +38,10 @@ def run(plan: Plan, folder: Path, data: Path | None) -> Report:
 
     Errors: CannotRun where the tables cannot be filled.
     """
-    measured = Measured()
+    measured, allowed = Measured(), allow_many_open_files()
+    needed = plan.games * plan.humans + _FILES_BESIDE
+    if allowed < needed:
+        raise CannotRun(f"{needed} connections are needed, and this process may have {allowed}: raise `ulimit -n`")
     try:
         report = asyncio.run(_run(plan, measured, data))
     except* CannotLoad as cannot:
