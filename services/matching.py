@@ -26,6 +26,7 @@ WAITING_AT_MOST = 1_000  # tickets that are looked at in one step, the oldest
 FOR_MORE_S = 15  # a table that might be larger waits so long for others
 CLOSE = 4.0  # so far apart may the ratings be at once; a beginner's is uncertain by twice as much
 WIDER_PER_S = 0.1
+LEFT_S = 10.0  # nobody still opens a table that was found so long ago: an append takes five seconds at most
 
 Company: TypeAlias = tuple[tuple[Ticket, ...], int]
 """Tickets that fit together, and how many seats their table has."""
@@ -60,12 +61,18 @@ def _is_playable(ticket: Ticket) -> bool:
 
 
 async def _open(tickets: Tickets, tables: Tables, secrets: Secrets, table: SeatedTable) -> None:
-    """Opens and starts a table's game, unless that is done, and tells its players."""
+    """Opens and starts a table's game, unless that is done, and tells its players.
+
+    Where a player of it was forgotten meanwhile, the others wait again, unless all of them take bots.
+    """
     game = uuid_of("gam", table.game_id)
     assert game is not None
     if await tables.log.command_range(table.game_id, game) is None:
         if not all(map(_is_playable, table.tickets)):
             await tickets.expire([each.ticket_id for each in table.tickets])
+            return
+        if len(table.tickets) < table.seats and not all(map(_takes_bots, table.tickets)):
+            await tickets.release(table.game_id, LEFT_S)  # somebody was forgotten, and nobody has asked for a bot
             return
         await secrets.keep(table.game_id, os.urandom(32))
         seed = await secrets.seed(table.game_id)

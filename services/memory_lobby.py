@@ -129,6 +129,21 @@ class MemoryTickets:
             if (each.game_id, each.state) == (game_id, "seated"):
                 each.state = "matched"
 
+    async def release(self, game_id: str, after_s: float) -> None:
+        now = self.now()
+        for each in self.kept.values():
+            if (each.game_id, each.state) != (game_id, "seated") or each.ended_at is None:
+                continue
+            if each.ended_at > now - timedelta(seconds=after_s):
+                continue
+            is_over = any(
+                (other.wanted.player_id, other.wanted.ruleset, other.state)
+                == (each.wanted.player_id, each.wanted.ruleset, "waiting")
+                for other in self.kept.values()
+            )
+            each.state, each.ended_at = ("expired", now) if is_over else ("waiting", None)
+            each.seen_at, each.game_id, each.seats = now, None, None
+
     async def forget_old(self) -> None:
         since = self.now() - timedelta(days=7)
         is_old = [each for each, kept in self.kept.items() if kept.ended_at and kept.ended_at < since]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from domain.commands import Pace
 from domain.ruleset import Players
-from services.ids import new_uuid
+from services.ids import new_uuid, public_id
 from services.limits import TooManyGames
 from services.lobby import GameFilter, Lobby
 from services.ports import KeyedRequest, Principal, Reservations
@@ -108,6 +108,13 @@ class Tickets(Protocol):
         """Keeps that a game is there: its players are told. Doing it again changes nothing."""
         ...
 
+    async def release(self, game_id: str, after_s: float) -> None:
+        """Lets those wait again who have places at a game that is not opened, since `after_s` at least.
+
+        Who has asked for another one meanwhile waits with that, and this one is over.
+        """
+        ...
+
     async def forget_old(self) -> None:
         """Removes tickets that have been over for a week."""
         ...
@@ -132,20 +139,31 @@ async def ask(
 
     at_most: games that the player may play meanwhile. Errors: AlreadyWaiting, TooManyGames, KeyReused.
     """
-    is_repeated = await reservations.is_kept(request)
-    if not is_repeated and await _waits(tickets, wanted):
+    is_waiting = await _waits(tickets, wanted)
+    is_playing = await _plays(lobby, wanted.player_id, at_most)
+    if await reservations.is_kept(request):  # looked at last: what the player has may come of this very request
+        ticket_id = await _reserved(reservations, request)
+        made = await tickets.find(public_id("tkt", ticket_id), wanted.player_id)
+        if made is not None:  # else the one before has lost against another, or has died
+            return made, True
+    if is_waiting:
         raise AlreadyWaiting
-    if not is_repeated and await _plays(lobby, wanted.player_id, at_most):
+    if is_playing:
         raise TooManyGames
-    ticket_id, fingerprint = await reservations.reserve(request, new_uuid())
-    if fingerprint != request.fingerprint:
-        raise KeyReused
+    ticket_id = await _reserved(reservations, request)
     ratings = {each.ruleset: each.rating for each in await lobby.ratings(wanted.player_id)}
     rating = ratings.get(wanted.ruleset, Rating()).mu
     kept = await tickets.keep(ticket_id, replace(wanted, rating=rating))
     if kept is None:
         raise AlreadyWaiting
-    return kept, is_repeated
+    return kept, False
+
+
+async def _reserved(reservations: Reservations, request: KeyedRequest) -> UUID:
+    ticket_id, fingerprint = await reservations.reserve(request, new_uuid())
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    return ticket_id
 
 
 async def _waits(tickets: Tickets, wanted: NewTicket) -> bool:

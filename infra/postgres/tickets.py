@@ -1,6 +1,7 @@
 """Tickets of quick match, on Postgres."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
 from uuid import UUID
 
@@ -66,6 +67,10 @@ class PostgresTickets:
 
     async def tell(self, game_id: str) -> None:
         await self._database.write(_SQL["tell"], uuid_of("gam", game_id), again=True)
+
+    async def release(self, game_id: str, after_s: float) -> None:
+        with suppress(asyncpg.UniqueViolationError):  # somebody asks for another one at this moment: the next time
+            await self._database.write(_SQL["release"], uuid_of("gam", game_id), after_s)
 
     async def forget_old(self) -> None:
         await self._database.write(_SQL["forget_old"], again=True)

@@ -57,5 +57,23 @@ SELECT *, statement_timestamp() AS now FROM match_ticket WHERE state = 'seated' 
 -- name: tell
 UPDATE match_ticket SET state = 'matched' WHERE game_id = $1 AND state = 'seated';
 
+-- name: release
+-- Who has asked for another one meanwhile waits with that.
+WITH released AS (
+    SELECT ticket_id, EXISTS (
+        SELECT FROM match_ticket AS other
+        WHERE other.player_id = mine.player_id AND other.ruleset = mine.ruleset AND other.state = 'waiting'
+    ) AS is_over
+    FROM match_ticket AS mine
+    WHERE game_id = $1 AND state = 'seated' AND ended_at <= statement_timestamp() - make_interval(secs => $2)
+    FOR NO KEY UPDATE
+)
+UPDATE match_ticket
+SET state = CASE WHEN is_over THEN 'expired' ELSE 'waiting' END,
+    ended_at = CASE WHEN is_over THEN statement_timestamp() END,
+    seen_at = statement_timestamp(), game_id = NULL, seat = NULL, seats = NULL
+FROM released
+WHERE match_ticket.ticket_id = released.ticket_id;
+
 -- name: forget_old
 DELETE FROM match_ticket WHERE ended_at < statement_timestamp() - interval '7 days' AND state <> 'seated';

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 from standardwebhooks.webhooks import Webhook as Verifier
+from standardwebhooks.webhooks import WebhookVerificationError
 
 from services.announcing import Announcer
 from services.delivering import Delivering, NotSent
@@ -116,3 +117,19 @@ async def deliveries(player: Player, path: str) -> list[Json]:
 def told(messages: Iterable[Json]) -> list[Json]:
     """Gives the events among messages."""
     return [message["data"] for message in messages if message["type"].startswith("game.")]
+
+
+async def events(player: Player, game_id: str) -> list[Json]:
+    """Lists what has happened in a game, as a player sees it."""
+    page = await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")
+    items: list[Json] = page["items"]
+    return items
+
+
+def verifies(received: Received, secret: str) -> bool:
+    """Tells whether a message is signed with a secret."""
+    try:
+        received.verified(secret)
+    except WebhookVerificationError:
+        return False
+    return True

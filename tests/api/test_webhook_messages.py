@@ -1,6 +1,7 @@
 """What is sent to webhooks: all that happens in a player's games, once, in order, as the player may see it."""
 
 import asyncio
+import json
 import logging
 import re
 from datetime import timedelta
@@ -9,23 +10,22 @@ from random import Random
 from typing import Any
 
 import pytest
-from standardwebhooks.webhooks import WebhookVerificationError
 
+from domain.events import CardDrawn, Event, MeldsLaid, RoundDealt, TurnBegan
+from domain.meld import Meld
 from services.announcing import Announcer
+from services.delivering import BODY_BYTES
+from services.ids import new_uuid
+from services.ports import Append, NewEvent
 from services.webhooks import shown_secret, signature
-from tests.api.post import Post, Received, deliveries, told, webhook
-from tests.api.tables import play, table
-from tests.api.world import Json, Player, World, dealt_game, in_turn, players
+from tests.api.post import Post, deliveries, events, told, verifies, webhook
+from tests.api.tables import play
+from tests.api.world import Player, World, dealt_game, in_turn
 from tests.appends import append
+from tests.domain.table import ANNA, BORIS, SECRET, STOCK, cards, placed
 from tests.engines import eventually
 
 _A_SECOND = timedelta(seconds=1)
-
-
-async def events(player: Player, game_id: str) -> list[Json]:
-    page = await player.sent("GET", f"/v1/games/{game_id}/events?limit=500")
-    items: list[Json] = page["items"]
-    return items
 
 
 async def test_every_event_arrives_once_in_order_as_its_seat_sees_it(
@@ -39,22 +39,14 @@ async def test_every_event_arrives_once_in_order_as_its_seat_sees_it(
     await post.carry()
     own = [each for each in post.server.received if each.message["type"].startswith("game.")]
     assert len({each.headers["webhook-id"] for each in post.server.received}) == len(post.server.received)
-    of_anna = [each for each in own if _verifies(each, secret)]
+    of_anna = [each for each in own if verifies(each, secret)]
     assert [each.message["data"] for each in of_anna] == await events(anna, game_id)
     for each in of_anna:
         assert each.message["type"] == f"game.{each.message['data']['kind']}"
         assert each.message["timestamp"] == each.message["data"]["occurred_at"]
-    of_boris = [each.message["data"] for each in own if not _verifies(each, secret)]
+    of_boris = [each.message["data"] for each in own if not verifies(each, secret)]
     assert of_boris == [event for event in await events(boris, game_id) if event["version"] > 3][-len(of_boris) :]
     assert of_boris[0]["kind"] == "seat_changed"
-
-
-def _verifies(received: Received, secret: str) -> bool:
-    try:
-        received.verified(secret)
-    except WebhookVerificationError:
-        return False
-    return True
 
 
 async def test_a_bot_can_play_by_what_it_is_asked(world: World, post: Post, anna: Player) -> None:
@@ -124,70 +116,43 @@ async def test_games_of_others_are_nobodys_business(
     assert post.server.received == []
 
 
-async def test_who_takes_a_hand_over_is_told_from_then_on_and_who_gave_it_is_not(
-    world: World, post: Post, anna: Player, boris: Player, clara: Player
-) -> None:
-    _, secret = await webhook(boris)
-    await webhook(clara)
-    game_id = await dealt_game(world, anna, boris, spectators="none")
-    await post.carry()
-    post.server.taken()
-    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
-    await play(world, game_id, [anna, clara], Random(2), moves=6)
-    await post.carry()
-    assert not any(_verifies(each, secret) for each in post.server.received)
-    found = told(post.server.taken())
-    assert found == [event for event in await events(clara, game_id) if event["version"] >= found[0]["version"]]
-    assert found[0]["kind"] == "seat_changed"
-
-
-async def test_what_waits_for_somebody_who_has_left_is_not_sent(
-    world: World, post: Post, anna: Player, boris: Player, clara: Player
-) -> None:
-    path, _ = await webhook(boris)
-    game_id, _ = await table(world, [anna, boris, clara], visibility="private")
-    while await post.announcer.step():
-        pass
-    async with players(world, "Dora") as [dora]:
-        await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": dora.player_id})
-    await post.carry()
-    assert post.server.received == []
-    assert {each["state"] for each in await deliveries(boris, path)} == {"dropped"}
-
-
-async def test_who_has_left_sees_what_waits_as_a_spectator_does(
-    world: World, post: Post, anna: Player, boris: Player, clara: Player
-) -> None:
-    await webhook(boris)
-    game_id = await dealt_game(world, anna, boris, spectators="delayed", spectator_delay_s=30)
-    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
-    await post.carry()
-    early = told(post.server.taken())
-    assert "round_dealt" not in {event["kind"] for event in early}
-    await post.carry(seconds=31)
-    late = told(post.server.taken())
-    assert (late[-1]["kind"], late[-1]["data"]["reason"]) == ("seat_changed", "handed_over")
-    shown = {event["version"]: event for event in await events(clara, game_id)}
-    for event in early + late:
-        assert "hand" not in event["data"]
-        assert event["data"].keys() <= shown[event["version"]]["data"].keys()
-
-
-async def test_a_bot_that_sits_in_ends_the_messages_and_a_person_who_comes_back_is_asked(
+async def test_options_that_would_take_too_much_are_left_out_and_read_from_the_game(
     world: World, post: Post, anna: Player, boris: Player
 ) -> None:
+    path, secret = await webhook(anna, types=["decision.opened"])
     game_id = await dealt_game(world, anna, boris)
-    player, _ = await in_turn(game_id, anna, boris)
-    seat = (anna, boris).index(player)
-    await webhook(player)
-    post.later += _A_SECOND
-    await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}/bot", {"level": "easy"})
     await post.carry()
-    assert [event["kind"] for event in told(post.server.taken())] == ["seat_changed"]
-    await player.sent("POST", f"/v1/games/{game_id}/seats/{seat}/reclaim")
+    post.server.received.clear()
+    await _has_many_options(world, game_id, runs=150)
     await post.carry()
-    kinds = [message["type"] for message in post.server.taken()]
-    assert kinds == ["game.seat_changed", "decision.opened"]
+    [listed] = (await anna.sent("GET", f"/v1/games/{game_id}/decisions"))["items"]
+    assert len(json.dumps(listed, separators=(",", ":"))) > BODY_BYTES
+    received = post.server.received[-1]
+    [asked] = received.verified(secret)["data"]["decisions"]
+    assert asked == {**listed, "options": []}
+    assert len(received.body) < 1_000
+    assert {each["state"] for each in await deliveries(anna, path)} <= {"delivered", "dropped"}
+    moved = await anna.move(game_id, asked["decision_id"], listed["options"][0])
+    assert moved.status_code == 201
+
+
+async def _has_many_options(world: World, game_id: str, runs: int) -> None:
+    """Deals anew so that Anna is down, holds cards that fit many runs of Boris's, and has drawn."""
+    hot = await world.house.tables.fresh(game_id)
+    assert hot.game.round is not None
+    lying = tuple(Meld(f"m{number}", BORIS, "run", placed("5H 6H 7H 8H")) for number in range(1, runs + 1))
+    own = Meld("m0", ANNA, "set", placed("TC TD TS"))
+    hands = (cards("4H 9H JK TC TD TS KS"), (*cards("5H 6H 7H 8H") * runs, "2C"))
+    told: tuple[Event, ...] = (
+        RoundDealt(1, hot.game.round.contracts, BORIS, SECRET, hands, "3C", cards(STOCK)),
+        TurnBegan(ANNA, "draw", discard_open=True, claimants=()),
+        MeldsLaid(BORIS, lying),
+        MeldsLaid(ANNA, (own,)),
+        CardDrawn(ANNA, "stock", cards(STOCK)[0], 9),
+    )
+    command = new_uuid()
+    new = tuple(NewEvent(event, "table", 1, command, ordinal) for ordinal, event in enumerate(told))
+    await world.log.append(Append(game_id, hot.version, new))
 
 
 async def test_no_hidden_card_no_secret_and_no_token_is_found_anywhere(

@@ -135,6 +135,36 @@ async def test_a_table_whose_game_cannot_be_opened_is_given_up(world: World) -> 
     assert game not in [each.game_id for each in await world.tickets.seated()]
 
 
+async def test_those_whose_table_comes_to_nothing_wait_again_in_their_place(world: World) -> None:
+    one, two, three = [await made(world) for _ in range(3)]
+    game = new_game()
+    assert await world.tickets.seat(game, [one.ticket_id, two.ticket_id], 3)
+    await world.tickets.release(game, 60)
+    assert game in [each.game_id for each in await world.tickets.seated()]  # it may still be opened
+    newer = await made(world, two.wanted.player_id)
+    for _ in range(2):
+        await world.tickets.release(game, 0)
+    assert game not in [each.game_id for each in await world.tickets.seated()]
+    found = [each for each in await waiting(world) if each in (one.ticket_id, three.ticket_id, newer.ticket_id)]
+    assert found == [one.ticket_id, three.ticket_id, newer.ticket_id]
+    over = await world.tickets.find(two.ticket_id, two.wanted.player_id)
+    assert over is not None
+    assert (over.state, over.game_id) == ("expired", None)
+    assert await world.tickets.seat(new_game(), [one.ticket_id, newer.ticket_id], 2)
+
+
+async def test_nobody_who_is_released_asks_for_another_one_at_the_same_moment_and_has_two(world: World) -> None:
+    for _ in range(8):
+        one, game = await made(world), new_game()
+        await world.tickets.seat(game, [one.ticket_id], 2)
+        await asyncio.gather(
+            world.tickets.release(game, 0), world.tickets.keep(new_uuid(), wanted(one.wanted.player_id))
+        )
+        await world.tickets.release(game, 0)
+        states = sorted(each.state for each in await world.tickets.of_player(one.wanted.player_id, 9))
+        assert states in (["waiting"], ["expired", "waiting"])
+
+
 async def test_tickets_that_were_over_lately_are_kept(world: World) -> None:
     one = await made(world)
     await world.tickets.expire([one.ticket_id])

@@ -1,6 +1,8 @@
 """Players who wait for a table, and what has become of them."""
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from domain.events import GameOpened, GameStarted, SeatChanged
 from domain.luck import link
@@ -10,13 +12,56 @@ from services.ids import new_uuid
 from services.ports import Accounts, GameLog, Secrets
 from services.tickets import PACES, NewTicket, Tickets
 
+T = TypeVar("T")
 
-async def ask(tickets: Tickets, accounts: Accounts, players: Players, ruleset: str = "davis") -> str:
+
+class Mortal:
+    """Ports whose process dies at one call: before it was carried out, or after. calls: how many there were."""
+
+    def __init__(self, dies_at: int, *, is_done: bool) -> None:
+        self.dies_at = dies_at
+        self.is_done = is_done
+        self.calls = 0
+
+    def of(self, port: Any) -> Any:
+        """Is the port, as this process has it."""
+        return MortalPort(self, port)
+
+    async def call(self, wanted: Callable[[], Awaitable[T]]) -> T:
+        """Calls a port, or dies."""
+        self.calls += 1
+        if self.calls == self.dies_at and not self.is_done:
+            raise Dead
+        answer = await wanted()
+        if self.calls == self.dies_at:
+            raise Dead
+        return answer
+
+
+class MortalPort:
+    """One port of a mortal process."""
+
+    def __init__(self, mortal: Mortal, port: Any) -> None:
+        self._mortal = mortal
+        self._port = port
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        return lambda *arguments, **named: self._mortal.call(lambda: method(*arguments, **named))
+
+
+class Dead(Exception):
+    """The process is no more."""
+
+
+async def ask(
+    tickets: Tickets, accounts: Accounts, players: Players, ruleset: str = "davis", bots_after_s: int | None = None
+) -> str:
     """Has a new player ask for a table; gives the player."""
     guest = await create_guest(accounts, "Anna", GUEST_SCOPES)
     principal = await who_is(accounts, guest.token)
     assert principal is not None
-    new = NewTicket(guest.player_id, principal.token_id, ruleset, players, PACES["live"], None, 25.0)
+    new = NewTicket(guest.player_id, principal.token_id, ruleset, players, PACES["live"], bots_after_s, 25.0)
     assert await tickets.keep(new_uuid(), new)
     return guest.player_id
 

@@ -1,10 +1,10 @@
 """The matcher on real engines: many at once seat everybody once, and one that dies at any step leaves nobody behind."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -19,48 +19,7 @@ from services.memory_lobby import MemoryTickets
 from services.ports import Unavailable
 from services.tables import Tables
 from tests.engines import eventually, new_database, settings_of
-from tests.infra.quick_match import ask, everybody_sits_once, nobody_waits
-
-T = TypeVar("T")
-
-
-class Mortal:
-    """Ports whose process dies at one call: before it was carried out, or after. calls: how many there were."""
-
-    def __init__(self, dies_at: int, *, is_done: bool) -> None:
-        self.dies_at = dies_at
-        self.is_done = is_done
-        self.calls = 0
-
-    def of(self, port: Any) -> Any:
-        """Is the port, as this process has it."""
-        return MortalPort(self, port)
-
-    async def call(self, wanted: Callable[[], Awaitable[T]]) -> T:
-        """Calls a port, or dies."""
-        self.calls += 1
-        if self.calls == self.dies_at and not self.is_done:
-            raise Dead
-        answer = await wanted()
-        if self.calls == self.dies_at:
-            raise Dead
-        return answer
-
-
-class MortalPort:
-    """One port of a mortal process."""
-
-    def __init__(self, mortal: Mortal, port: Any) -> None:
-        self._mortal = mortal
-        self._port = port
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._port, name)
-        return lambda *arguments, **named: self._mortal.call(lambda: method(*arguments, **named))
-
-
-class Dead(Exception):
-    """The process is no more."""
+from tests.infra.quick_match import Dead, Mortal, ask, everybody_sits_once, nobody_waits
 
 
 @pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
