@@ -22,6 +22,7 @@ from api.reference_shapes import (
     RulesetList,
     RulesetRequest,
     RulesetSummary,
+    Start,
 )
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
 from api.rules import ruleset_of
@@ -114,6 +115,11 @@ class Readiness(Struct, frozen=True):
     database: bool
     processes: Processes
     relay_lag_s: float | None
+
+
+async def get_start(_: House, _call: OpenCall[NoQuery, None]) -> Answer[Start]:
+    """Tells whoever finds this server where to begin: the page for people, the documents, the lists."""
+    return Answer(Start())
 
 
 async def list_rulesets(_: House, _call: OpenCall[NoQuery, None]) -> Answer[RulesetList]:

@@ -31,6 +31,10 @@ class HeadTooLarge(Exception):
     """A request whose line and headers are larger than allowed; the parser answers it with 400."""
 
 
+class HostNotNamed(Exception):
+    """A request without a host, or with two of which a proxy may have read the other; the parser answers 400."""
+
+
 class Connection(HttpToolsProtocol):
     """The server's HTTP with bounds. `end_overdue` is called every second."""
 
@@ -63,9 +67,12 @@ class Connection(HttpToolsProtocol):
         self._awaits_since = self._awaits_since or self.loop.time()
 
     def on_headers_complete(self) -> None:
-        """Goes on with a request whose head is known. Errors: HeadTooLarge, which the parser turns into a 400."""
+        """Goes on with a request whose head is known. Errors: HeadTooLarge, HostNotNamed; the parser answers 400."""
         if self._head > MAX_HEAD and len(self.url) + sum(len(n) + len(v) for n, v in self.headers) > MAX_HEAD:
             raise HeadTooLarge
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() != "1.0"):
+            raise HostNotNamed
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -7,6 +7,18 @@ from domain.commands import Level
 from domain.ruleset import Players
 
 
+class Start(Struct, frozen=True):
+    """Where everything else is found: paths on this server."""
+
+    name: str = "shanghai"
+    docs: str = "/docs"
+    openapi: str = "/openapi.json"
+    asyncapi: str = "/asyncapi.json"
+    problems: str = "/v1/problems"
+    meta: str = "/v1/meta"
+    rulesets: str = "/v1/rulesets"
+
+
 class RulesetRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A preset and what differs from it."""
 

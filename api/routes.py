@@ -69,6 +69,7 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
         quota: dict[str, str] = {}
         request.scope["operation"] = operation  # type: ignore[typeddict-unknown-key]  # for the note of it
         try:
+            _refuse_other_spellings(request.scope)
             caller = None
             if types.has_caller:
                 token = bearer_token(request.scope["headers"])
@@ -105,6 +106,13 @@ def _framework_path(path: str) -> str:
     return re.sub(r"\{(\w+)\}", r"{\1:str}", path)
 
 
+def _refuse_other_spellings(scope: Any) -> None:
+    """Refuses paths that a proxy's rules and the framework may read in two ways; and the zero, which no name has."""
+    written: bytes = scope["raw_path"].lower()
+    if b"//" in written or b"%2f" in written or b"%00" in written:
+        raise Failed("not_found")
+
+
 async def _counted(
     house: House, operation: Operation, policy: Policy, scope: Any, caller: Principal | None
 ) -> dict[str, str]:
@@ -131,8 +139,6 @@ async def _call(
     """Reads a request in the order in which it can fail: what, how."""
     scope = request.scope
     headers = scope["headers"]
-    if "\0" in scope["path"]:  # nothing has such a name, and no database takes it
-        raise Failed("not_found")
     raw = b"" if read is None else await read_body(headers, request.receive)
     body = None if read is None else read(raw, headers)
     parts: dict[str, Any] = {
@@ -193,7 +199,7 @@ def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
 def _allowed(path: str) -> list[str]:
     """Lists the methods of a path; one that is spelled out goes before one with parameters, as in the routes."""
     known = dict.fromkeys(operation.path for operation in OPERATIONS)
-    matching = [each for each in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", each), path.rstrip("/"))]
+    matching = [each for each in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", each), path.rstrip("/") or "/")]
     meant = min(matching, key=lambda each: each.count("{"), default=None)
     methods = {"OPTIONS"}
     for operation in OPERATIONS:

@@ -4,6 +4,7 @@ from api import about, pages
 from api.operation import Operation
 
 REFERENCE: tuple[Operation, ...] = (
+    Operation(id="getStart", tag="Reference", method="GET", path="/", handler=about.get_start),
     Operation(
         id="listRulesets", tag="Reference", method="GET", path="/v1/rulesets", handler=about.list_rulesets,
     ),

@@ -15,7 +15,8 @@ from tests.api.world import DAVIS, Player, World, asked, dealt_game, in_turn, wi
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
+        ("DELETE", "/", 405, "method_not_allowed"),
+        ("GET", "/v1", 404, "not_found"),
         ("GET", "/v2/games", 404, "not_found"),
         ("GET", "/v1/rulesets/hearts", 404, "ruleset_not_found"),
         ("GET", "/v1/games/chess", 404, "game_not_found"),
