@@ -156,7 +156,7 @@ $(CLIENTS)/installed: openapi/examples/typescript/package-lock.json
 	npm ci --silent --ignore-scripts --prefix $(CLIENTS)/typescript
 	@touch $@
 
-$(DEPLOY)/installed: tests/deploy/validators.txt
+$(DEPLOY)/installed: tests/deploy/validators.txt | $(PY)
 	@test -x $(DEPLOY)/bin/python || $(PY) -m venv $(DEPLOY)
 	$(DEPLOY)/bin/python -m pip install --quiet --disable-pip-version-check --no-input -r $<
 	@touch $@

@@ -59,8 +59,9 @@ def test_the_whole_product_comes_up_is_played_on_and_goes_without_a_trace(
                 compose.run("up", "--detach", "--wait", "--no-build")
             eventually(lambda: not missing("127.0.0.1", port), within_s=120, what="every process is there")
             play_a_game(f"http://127.0.0.1:{port}")
-            told = compose.run("run", "--rm", "--no-deps", "--no-TTY", "operator", "admin", "games")
-            assert "finished" in told
+            at_desk = "run", "--rm", "--no-deps", "--no-TTY"
+            assert "finished" in compose.run(*at_desk, "operator", "admin", "games")
+            compose.run(*at_desk, "--entrypoint=python", "operator", "-c", "open('/archive/events', 'x')")
         finally:
             compose.run("--profile=operator", "down", "--volumes", "--timeout=30")
     assert traces(podman) == before
