@@ -30,6 +30,8 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
     plays before no ticket is given for another one.
     strangers: requests without a token, or with one that this server does not know yet. webhook_tries: of one player,
     whatever the token: tests of webhooks, redeliveries, and switching webhooks on.
+    streams: open at once, counted by each process of the server for itself; where there are several, a token or an
+    address may come to so many at each of them.
     """
 
     reads_per_s: _Count
