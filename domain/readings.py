@@ -13,18 +13,13 @@ from msgspec.structs import replace
 
 from domain.cards import Card, rank_of, suit_of
 from domain.meld import NewMeld, Placed
-from domain.meld_rules import MeldRules, meld_rules
+from domain.meld_rules import MeldRules
 from domain.refusals import Reason, illegal
-from domain.ruleset import MeldKind, Ruleset
+from domain.ruleset import MeldKind
 
 Reading: TypeAlias = tuple[Placed, ...]
 
 RUNS: frozenset[MeldKind] = frozenset({"run", "run_any_suit"})
-
-
-def is_wild(card: Card, rules: Ruleset) -> bool:
-    """Tells whether a face may stand for another card."""
-    return card in rules.deck.wilds
 
 
 def naturals(cards: Iterable[Placed]) -> int:
@@ -32,23 +27,12 @@ def naturals(cards: Iterable[Placed]) -> int:
     return sum(placed.as_ is None for placed in cards)
 
 
-def read_meld(new: NewMeld, rules: Ruleset, *, first_laying: bool = True) -> Reading:
-    """Gives the only reading of a meld; a card wild by face that can stand in its own place does.
-
-    first_laying: the wild limit counts also where it is for the first laying only.
-    Errors: Refused with the reason, or `ambiguous_wild` with the roles that a wild could have.
-    Source: melds, exactly.
-    """
-    knobs = meld_rules(rules)
-    found = readings(new, knobs, first_laying=first_laying)
-    return only(new.kind, best(found), new.cards, knobs)
-
-
 def readings(new: NewMeld, rules: MeldRules, *, first_laying: bool = True) -> list[Reading]:
     """Lists the legal readings, each table once: at least one, else Refused with the reason.
 
     Wilds of several faces in several places are turned, not put in every order: enough to show each role of
     each. A reading with fewer naturals stays in the list.
+    first_laying: the wild limit counts also where it is for the first laying only.
     """
     if not new.cards:
         raise illegal("contract_not_met")
@@ -145,12 +129,6 @@ def role(kind: MeldKind, rank: str, suit: str) -> str:
 def own_role(kind: MeldKind, card: Card) -> str:
     """Spells a card's own place in a meld."""
     return role(kind, rank_of(card), suit_of(card))
-
-
-def run_ranks(cards: Sequence[Placed], rules: Ruleset) -> tuple[int, ...]:
-    """Gives the places of a run on the table, from low to high: the ace is 1 below and 14 above."""
-    first = lowest_place(cards, meld_rules(rules))
-    return tuple(range(first, first + len(cards)))
 
 
 def lowest_place(cards: Sequence[Placed], rules: MeldRules) -> int:

@@ -47,5 +47,6 @@ def errors_as_lines(*, way_out: str = "") -> Iterator[None]:
 
 
 def fail(text: str, code: int) -> NoReturn:
+    """Ends a command with one line of why."""
     click.echo(f"shanghai: {text}", err=True)
     sys.exit(code)

@@ -75,10 +75,6 @@ class MemoryLog:
         versions = [e.version for e in self.games.get(game_id, []) if e.command_id == command_id]
         return (versions[0], versions[-1]) if versions else None
 
-    async def games_before(self, game_id: str | None, limit: int) -> list[str]:
-        older = sorted(game for game in self.games if game_id is None or game < game_id)
-        return older[::-1][:limit]
-
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
         return {game: self.games[game][-1].version for game in game_ids if game in self.games}
 

@@ -116,10 +116,6 @@ class GameLog(Protocol):
         """Finds the first and last version that a command wrote, or None where it was never carried out."""
         ...
 
-    async def games_before(self, game_id: str | None, limit: int) -> list[str]:
-        """Lists games, the newest first, that are older than `game_id`."""
-        ...
-
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
         """Gives the last version of each known game."""
         ...

@@ -10,13 +10,12 @@ from infra.postgres.lane import Beaten, Lane
 from infra.postgres.rows import ACTORS, append_row
 from infra.sql import statements
 from services.codec import decode_event
-from services.ids import public_id, uuid_of
+from services.ids import uuid_of
 from services.ports import Append, KeyUsed, Receipt, Recorded, VersionConflict
 
 _SQL = statements("log")
 _PACKED = Struct(">hhhh16sq")  # type, schema, actor, round or -1, command, microseconds since _ZERO
 _ZERO = datetime(2000, 1, 1, tzinfo=UTC)
-_LAST_ID = UUID(int=(1 << 128) - 1)
 
 
 class PostgresLog:
@@ -53,11 +52,6 @@ class PostgresLog:
     async def command_range(self, game_id: str, command_id: UUID) -> tuple[int, int] | None:
         rows = await self._database.fetch(_SQL["command_range"], uuid_of("gam", game_id), command_id)
         return (rows[0]["first_version"], rows[0]["last_version"]) if rows else None
-
-    async def games_before(self, game_id: str | None, limit: int) -> list[str]:
-        before = _LAST_ID if game_id is None else uuid_of("gam", game_id)
-        rows = await self._database.fetch(_SQL["games_before"], before, limit)
-        return [public_id("gam", row["game_id"]) for row in rows]
 
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
         games = {uuid: game_id for game_id in game_ids if (uuid := uuid_of("gam", game_id))}

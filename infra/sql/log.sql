@@ -45,9 +45,6 @@ FROM event AS first JOIN event USING (game_id, command_id)
 WHERE first.game_id = $1 AND first.command_id = $2 AND first.ordinal = 0 AND event.version >= first.version
 GROUP BY first.version, first.occurred_at;
 
--- name: games_before
-SELECT game_id FROM event WHERE version = 1 AND game_id < $1 ORDER BY game_id DESC LIMIT $2;
-
 -- name: heads
 SELECT game_id, (SELECT max(version) FROM event WHERE event.game_id = asked.game_id) AS version
 FROM unnest($1::uuid[]) AS asked (game_id);

@@ -124,7 +124,7 @@ def new_world(
         return alive
 
     async def relay_lag() -> Lag:
-        await log.games_before(None, 1)  # where the log is away, so is this
+        await log.heads([])  # where the log is away, so is this
         return Lag(lag_s, is_held_back=False)
 
     house = House(

@@ -3,12 +3,11 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import get_args
-from uuid import UUID
 
 import pytest
 
 from domain.events import CardDrawn, TurnEnded
-from services.ids import new_uuid, public_id
+from services.ids import new_uuid
 from services.ports import Actor, Append, GameLog, NewEvent, Recorded, VersionConflict, Work
 from tests.appends import ANNA, append, drawn, keyed, new_game
 from tests.contract.conftest import World
@@ -130,15 +129,6 @@ async def test_heads_are_given_for_known_games(world: World) -> None:
     await world.log.append(append(long, count=7))
     assert await world.log.heads([long, unknown, short]) == {long: 7, short: 1}
     assert await world.log.heads([]) == {}
-
-
-async def test_games_are_listed_from_the_newest_on(world: World) -> None:
-    future = [public_id("gam", UUID(int=(0xF << 124) + n)) for n in range(5)]  # newer than any other test's
-    for game in (future[2], future[0], future[4], future[1], future[3]):
-        await world.log.append(append(game, count=3))
-    assert await world.log.games_before(None, 2) == [future[4], future[3]]
-    assert await world.log.games_before(future[3], 2) == [future[2], future[1]]
-    assert (await world.log.games_before(future[1], 5))[0] == future[0]
 
 
 async def test_a_cancelled_append_is_whole_or_absent(world: World) -> None:

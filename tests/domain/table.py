@@ -13,10 +13,12 @@ from domain.decisions import Decision, open_decisions
 from domain.events import Event
 from domain.evolve import evolve
 from domain.meld import Meld, NewMeld, Placed
+from domain.meld_rules import meld_rules
 from domain.options import options_for
 from domain.presets import Json, ruleset_with
+from domain.readings import Reading, best, only, readings
 from domain.refusals import IllegalMove, Refused, RuleBroken
-from domain.ruleset import MeldKind
+from domain.ruleset import MeldKind, Ruleset
 from domain.state import Discarded, Game, Round, Seat, Step, Turn, Window
 
 ANNA, BORIS, CLARA, DAVID = range(4)
@@ -45,6 +47,12 @@ def meld(owner: int, kind: MeldKind, text: str) -> Meld:
 def new_meld(kind: MeldKind, text: str) -> NewMeld:
     """Writes a meld as a player sends it."""
     return NewMeld(kind, placed(text))
+
+
+def read_meld(new: NewMeld, rules: Ruleset, *, first_laying: bool = True) -> Reading:
+    """Gives the only reading of a meld that is laid alone. Errors: Refused."""
+    knobs = meld_rules(rules)
+    return only(new.kind, best(readings(new, knobs, first_laying=first_laying)), new.cards, knobs)
 
 
 def reason_of(refused: Refused) -> str:

@@ -10,11 +10,10 @@ from domain.cards import FACES, Card
 from domain.lay_off import End, SwapOption, lay_off, swap, swap_options
 from domain.meld import Meld, NewMeld, Placed
 from domain.presets import preset, ruleset_with
-from domain.readings import is_wild, read_meld
 from domain.refusals import IllegalMove, Reason, Refused
 from domain.ruleset import MaxWilds, MeldKind, Ruleset, Swap
 from domain.welcome import LayOffOption, fits, lay_off_options
-from tests.domain.table import cards, placed
+from tests.domain.table import cards, placed, read_meld
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}, "swap": {"whose": "any"}})
@@ -184,7 +183,7 @@ def test_every_option_is_accepted_and_nothing_else(kind: MeldKind, text: str, ru
     ends: tuple[End | None, ...] = ("low", "high", None)
     roles = [None, *FACES["french"][:-1], *"A23456789TJQK"]
     for card, role, end in product(FACES["french"], roles, ends):
-        if role is not None and not is_wild(card, rules):
+        if role is not None and card not in rules.deck.wilds:
             continue
         try:
             after = written(lay_off(meld, (Placed(card, role),), end, rules))

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from domain.meld import NewMeld
+from domain.meld_rules import meld_rules
 from domain.presets import preset, ruleset_with
-from domain.readings import is_wild, naturals, read_meld, run_ranks
+from domain.readings import lowest_place, naturals
 from domain.refusals import IllegalMove, Reason, Refused
 from domain.ruleset import MaxWilds, MeldKind, Ruleset
-from tests.domain.table import new_meld, placed
+from tests.domain.table import new_meld, placed, read_meld
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}, "swap": {"whose": "any"}})
@@ -229,16 +230,13 @@ def test_a_skip_is_never_melded() -> None:
 
 
 def test_the_places_of_a_run_count_the_ace_below_or_above() -> None:
-    assert run_ranks(placed("AH 2H 3H"), FREE) == (1, 2, 3)
-    assert run_ranks(placed("QH KH JK(AH)"), FREE) == (12, 13, 14)
-    assert run_ranks(placed("QH KH AH 2H"), CORNER) == (12, 13, 14, 15)
-    assert run_ranks(placed("9R W(10) 11B"), PHASES) == (9, 10, 11)
+    assert lowest_place(placed("AH 2H 3H"), meld_rules(FREE)) == 1
+    assert lowest_place(placed("QH KH JK(AH)"), meld_rules(FREE)) == 12
+    assert lowest_place(placed("QH KH AH 2H"), meld_rules(CORNER)) == 12
+    assert lowest_place(placed("9R W(10) 11B"), meld_rules(PHASES)) == 9
 
 
-def test_wild_faces_are_those_of_the_deck() -> None:
-    assert is_wild("2S", BLACK_TWOS)
-    assert not is_wild("2H", BLACK_TWOS)
-    assert not is_wild("2S", DAVIS)
+def test_naturals_are_those_that_stand_for_themselves() -> None:
     assert naturals(placed("2S JK(3S) 4S")) == 2
 
 

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from domain.ruleset import Players
-from infra.embedded.engines import Engines
 from infra.settings import Settings
 from infra.wiring import open_services
 from services.matching import match
@@ -18,8 +17,11 @@ from services.memory import MemoryAccounts, MemoryLog, MemorySecrets
 from services.memory_lobby import MemoryTickets
 from services.ports import Unavailable
 from services.tables import Tables
-from tests.engines import eventually, new_database, settings_of
-from tests.infra.quick_match import Dead, Mortal, ask, everybody_sits_once, nobody_waits
+from tests.engines import eventually
+from tests.infra.afresh import settings
+from tests.infra.quick_match import Dead, Mortal, ask, everybody_sits_once, games_in, nobody_waits
+
+__all__ = ["settings"]
 
 
 @pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
@@ -36,17 +38,11 @@ async def test_a_matcher_that_dies_at_any_call_leaves_nobody_behind(is_done: boo
         is_dead = mortal.calls >= dies_at
         deaths += is_dead
         await match(tickets, Tables(log), secrets, accounts)
-        await everybody_sits_once(tickets, log, secrets, players, 2)
+        await everybody_sits_once(tickets, log, log.games, secrets, players, 2)
         assert len(log.games) == 2
         if not is_dead:
             break
     assert deaths > 12
-
-
-@pytest.fixture
-def settings(engines: Engines) -> Settings:
-    """Settings of a server whose database is new for this test."""
-    return settings_of(engines, new_database(engines))
 
 
 @pytest.fixture
@@ -60,7 +56,7 @@ async def matchers(settings: Settings) -> AsyncIterator[list[Any]]:
         yield [one, two, three]
 
 
-async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(matchers: list[Any]) -> None:
+async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(settings: Settings, matchers: list[Any]) -> None:
     api, *others = matchers
 
     async def work(services: Any) -> None:
@@ -78,7 +74,9 @@ async def test_of_many_who_ask_at_once_two_matchers_seat_each_once(matchers: lis
             task.cancel()
         await asyncio.wait(working)
     assert all(task.cancelled() for task in working), [task.exception() for task in working if not task.cancelled()]
-    await everybody_sits_once(api.tickets, api.log, api.secrets, list(players), 4)
+    await everybody_sits_once(
+        api.tickets, api.log, await games_in(settings.database_url), api.secrets, list(players), 4
+    )
 
 
 async def test_matchers_that_die_on_a_real_log_are_followed_by_others(settings: Settings) -> None:
@@ -94,7 +92,7 @@ async def test_matchers_that_die_on_a_real_log_are_followed_by_others(settings: 
             await asyncio.gather(
                 *(match(services.tickets, Tables(services.log), services.secrets, services.accounts) for _ in range(3))
             )
-            [new] = set(await services.log.games_before(None, 1_000)) - before
+            [new] = set(await games_in(settings.database_url)) - before
             before.add(new)
             for player in players:
                 [ticket] = await services.tickets.of_player(player, 10)
