@@ -25,10 +25,24 @@ class TooManyLookups(Exception):
 
 
 class Resolver:
-    """Looks hosts up as the system does, each in a thread that nobody waits for when the process ends."""
+    """Looks hosts up as the system does, each in a thread that nobody waits for when the process ends.
 
-    def __init__(self, look_up: LookUp | None = None, *, share: int = SHARE, at_once: int = AT_ONCE) -> None:
+    leads_out: whether addresses are of use. A name without such ones holds its player's share for `hold_s` at least:
+    by how soon the next name gets it nobody learns how soon this one was answered.
+    """
+
+    def __init__(
+        self,
+        look_up: LookUp | None = None,
+        *,
+        leads_out: Callable[[Sequence[str]], bool] = bool,
+        hold_s: float = 0.0,
+        share: int = SHARE,
+        at_once: int = AT_ONCE,
+    ) -> None:
         self._look_up = look_up or _ask_system
+        self._leads_out = leads_out
+        self._hold_s = hold_s
         self._share = share
         self._at_once = at_once
         self._under_way: dict[tuple[str, int], asyncio.Future[Sequence[str]]] = {}
@@ -44,19 +58,23 @@ class Resolver:
         return await asyncio.shield(self._under_way[name])
 
     def _begin(self, name: tuple[str, int], share: asyncio.Semaphore) -> None:
-        """Starts a lookup, which holds its share until its thread is free; the same one is not started twice."""
+        """Starts a lookup, which holds its share until its thread is free at least; none is started twice."""
         is_new = name not in self._under_way
         if not is_new or len(self._under_way) >= self._at_once:
             share.release()
             if is_new:
                 raise TooManyLookups
             return
+        loop = asyncio.get_running_loop()
+        held_until = loop.time() + self._hold_s
         found = self._under_way[name] = _in_a_thread(partial(self._look_up, *name))
 
         def end(found: asyncio.Future[Sequence[str]]) -> None:
             del self._under_way[name]
-            share.release()
-            found.exception()  # all who have asked may have gone
+            if found.exception() is None and self._leads_out(found.result()):
+                share.release()
+            else:
+                loop.call_at(held_until, share.release)
 
         found.add_done_callback(end)
 

@@ -49,7 +49,7 @@ class GuardedSender:
         lookup_s: float = LOOKUP_S,
     ) -> None:
         self._is_anywhere = is_anywhere
-        self._resolve = resolve or Resolver()
+        self._resolve = resolve or Resolver(leads_out=self._leads_out, hold_s=lookup_s)
         self._tls = tls or ssl.create_default_context()
         self._limit_s = limit_s
         self._lookup_s = lookup_s
@@ -82,12 +82,15 @@ class GuardedSender:
         except (OSError, UnicodeError):
             why = "there is no such name"
         else:
-            if addresses and (self._is_anywhere or all(map(is_global, addresses))):
+            if self._leads_out(addresses):
                 return addresses[:_ADDRESSES]
             why = f"it leads to {', '.join(addresses) or 'nothing'}"
-        _log.warning("nothing is sent to %s: %s", target.host, why)
+        _log.warning("nothing is sent to %s for %s: %s", target.host, player_id, why)
         await asyncio.sleep(end - asyncio.get_running_loop().time())
         raise NotSent(fault)
+
+    def _leads_out(self, addresses: Sequence[str]) -> bool:
+        return bool(addresses) and (self._is_anywhere or all(map(is_global, addresses)))
 
     async def _exchange(self, target: Target, addresses: Sequence[str], request: bytes) -> int:
         reader, writer = await self._connected(target, addresses)

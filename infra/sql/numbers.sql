@@ -36,8 +36,8 @@ WHERE kind <> 0;
 SELECT pg_database_size(current_database()) AS bytes, EXISTS (SELECT FROM event_default) AS is_astray;
 
 -- name: webhooks
--- What waits to be sent, up to $1; webhooks to which something may be sent now; how long the oldest event waits that was
--- not announced, where anybody listens.
+-- What waits to be sent, up to $1; webhooks to which something may be sent now, and of whose oldest 100 messages one waits
+-- for no earlier one of its game; how long the oldest event waits that was not announced, where anybody listens.
 SELECT
     (SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE state = 'waiting' LIMIT $1) AS delivery) AS waiting,
     (
@@ -45,9 +45,19 @@ SELECT
         FROM webhook JOIN player USING (player_id)
         WHERE disabled IS NULL AND suspended_at IS NULL
             AND greatest(resume_at, rests_until) <= statement_timestamp() AND EXISTS (
-                SELECT FROM webhook_delivery AS delivery
-                WHERE delivery.webhook_id = webhook.webhook_id AND state = 'waiting'
-                    AND due_at <= statement_timestamp() AND leased_until <= statement_timestamp()
+                SELECT FROM (
+                    SELECT * FROM webhook_delivery AS waiting
+                    WHERE waiting.webhook_id = webhook.webhook_id AND state = 'waiting'
+                        AND due_at <= statement_timestamp() AND leased_until <= statement_timestamp()
+                    ORDER BY due_at
+                    LIMIT 100
+                ) AS delivery
+                WHERE NOT EXISTS (
+                    SELECT FROM webhook_delivery AS earlier
+                    WHERE earlier.webhook_id = delivery.webhook_id AND earlier.game_id = delivery.game_id
+                        AND earlier.state = 'waiting'
+                        AND (earlier.version, earlier.is_decision) < (delivery.version, delivery.is_decision)
+                )
             )
     ) AS due,
     coalesce((

@@ -74,6 +74,23 @@ async def test_an_address_that_is_not_of_the_public_internet_is_refused(anna: Pl
     assert (await anna.sent("GET", path))["url"] == URL
 
 
+@pytest.mark.parametrize("host", ["localhost", "postgres", "metadata.google.internal", "nobody.example", "2130706433"])
+async def test_no_name_is_looked_up_when_a_webhook_is_made_changed_or_tried(
+    anna: Player, post: Post, host: str
+) -> None:
+    """So it takes the same time and has the same answer, whether there is such a name or not."""
+    path, _ = await webhook(anna, url=f"https://{host}/")
+    assert (await anna.sent("PATCH", path, {"url": f"https://{host}/other"}))["url"] == f"https://{host}/other"
+    made = await anna.call("POST", f"{path}/test")
+    assert (made.status_code, made.json()["fault"]) == (202, None)
+    post.server.answers = ["no_public_address"]
+    await post.carry()
+    again = await anna.call("POST", f"{path}/deliveries/{made.json()['delivery_id']}/redeliver")
+    assert (again.status_code, again.json()["fault"]) == (202, "no_public_address")
+    [listed] = await deliveries(anna, path)
+    assert (listed["fault"], listed["response_status"]) == ("no_public_address", None)
+
+
 def test_for_development_any_host_and_port_may_be_named_but_no_user() -> None:
     target = read_target("http://localhost:8080/a?b=c", is_anywhere=True)
     assert (target.is_secure, target.host, target.port, target.path) == (False, "localhost", 8080, "/a?b=c")

@@ -102,6 +102,21 @@ async def test_where_all_threads_hang_the_webhook_is_not_to_blame(nameserver: Na
     assert await resolver(BORIS, "bots.example", 443) == ["127.0.0.1"]
 
 
+async def test_how_soon_a_name_is_answered_is_not_told_by_how_soon_the_next_one_is_asked_for(
+    nameserver: Nameserver,
+) -> None:
+    resolver = Resolver(nameserver, leads_out=lambda _: False, hold_s=0.3)
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    hosts = ("nobody.example", "inside.example", "bots.example")
+    await asyncio.gather(*(resolver(ANNA, host, 443) for host in hosts), return_exceptions=True)
+    assert clock() - began >= 0.3
+    began = clock()
+    out = Resolver(nameserver, hold_s=60)
+    await asyncio.gather(*(out(BORIS, f"{number}.example", 443) for number in range(10)))
+    assert clock() - began < 30  # nothing is held for names that lead somewhere
+
+
 async def test_the_system_is_asked_for_all_addresses() -> None:
     assert set(await Resolver()(ANNA, "localhost", 443)) <= {"127.0.0.1", "::1"}
 

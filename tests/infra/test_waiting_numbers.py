@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
 
 import asyncpg
 import pytest
@@ -16,6 +17,7 @@ from infra.watching.counted_webhooks import CountedDeliveries, CountedSender
 from infra.watching.numbers import numbers_page, reading
 from infra.watching.waiting import Waiting
 from infra.wiring import Services, open_services
+from services.announcing import NewDelivery
 from services.delivering import Dropped, Failed, NotSent, Outcome, Postponed, Sent
 from services.ids import new_uuid, public_id
 from services.memory import MemoryAccounts
@@ -113,6 +115,23 @@ async def test_what_waits_for_webhooks_is_told_and_why_they_are_off(services: Se
         page = numbers_page()[2].decode()
         assert not any(secret in page for secret in ("secret.example", "my bot", anna, one.webhook_id, "Anna"))
         assert number("shanghai_announcing_lag_seconds") == 0  # nobody listens
+
+
+async def test_a_webhook_whose_messages_wait_for_one_that_has_failed_could_not_be_sent_to(
+    own_settings: Settings, services: Services, waiting: Waiting
+) -> None:
+    webhook = await services.webhooks.add(webhook_of(await player(services)), bytes(32), 1)
+    assert webhook is not None
+    game_id, now = new_game(), datetime.now(UTC)
+    told = [NewDelivery(webhook.webhook_id, game_id, version, False, "game.turn_began", now) for version in (1, 2)]
+    async with leading_announcer(own_settings.database_url) as log:
+        await log.save(told, (await log.barrier())[0])
+    await waiting.look()
+    assert waiting.seen["due"] == 1
+    [first] = await services.deliveries.claim(webhook.webhook_id, 4)
+    await services.deliveries.settle(first, Failed(None, "internal_error", 300.0, is_webhooks=False))
+    await waiting.look()
+    assert (waiting.seen["due"], waiting.seen["waiting"]) == (0, 2)
 
 
 async def test_events_that_are_not_announced_are_told_while_somebody_listens(
