@@ -23,6 +23,7 @@ _DIGEST = sha1(_SCRIPT, usedforsecurity=False).hexdigest()  # how Redis names a 
 _REST_S = 1.0  # so long nobody tries again to reach a Redis that is away
 _PATIENCE_S = 0.25  # nobody's move waits longer for a Redis that does not answer
 _SUBJECTS_KEPT = 10_000
+BUSY_S, BUSY = 1.0, 3  # who asks again within this time takes so many times as much
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ class _Purse(Struct, gc=False):
 class RedisLimit:
     """A quota of `quota` requests in `window_s` seconds for each subject; without Redis everybody may pass.
 
-    lease: so many are taken at once; 1 asks Redis for every request.
+    lease: so many are taken at once, and more by who is busy; 1 asks Redis for every request.
     """
 
     def __init__(
@@ -134,7 +135,8 @@ class RedisLimit:
         granted = 0
         try:
             needed = cost - own
-            wanted = max(needed, self._lease)
+            is_busy = self._lease > 1 and now - purse.at < BUSY_S
+            wanted = max(needed, self._lease * BUSY if is_busy else self._lease)
             key = f"limit:{self.name}:{subject}"
             granted, left, wait_s = await self._counter.take(key, self.quota, self.window_s, needed, wanted)
         except Unavailable:

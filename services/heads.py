@@ -13,25 +13,32 @@ class Heads:
 
     def __init__(self, log: GameLog) -> None:
         self._log = log
-        self._wanted: set[str] = set()
-        self._next: asyncio.Task[dict[str, int]] | None = None
+        self._waiting: list[tuple[str, asyncio.Future[int]]] = []
+        self._asking: set[asyncio.Task[None]] = set()
+        self._is_next = False
         self._one_at_a_time = asyncio.Lock()
 
-    async def head(self, game_id: str) -> int:
+    def head(self, game_id: str) -> asyncio.Future[int]:
         """Gives a game's last version, 0 for a game that the log does not know. Errors: Unavailable."""
-        self._wanted.add(game_id)
-        if self._next is None:
-            self._next = asyncio.create_task(self._ask())
-            self._next.add_done_callback(_seen)
-        return (await asyncio.shield(self._next)).get(game_id, 0)
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append((game_id, answer))
+        if not self._is_next:
+            self._is_next = True
+            asking = asyncio.create_task(self._ask())
+            self._asking.add(asking)
+            asking.add_done_callback(self._asking.discard)
+        return answer
 
-    async def _ask(self) -> dict[str, int]:
+    async def _ask(self) -> None:
         async with self._one_at_a_time:
-            wanted, self._wanted, self._next = list(self._wanted), set(), None
-            return await self._log.heads(wanted)
-
-
-def _seen(asked: asyncio.Task[dict[str, int]]) -> None:
-    """Takes note of a failure that nobody waits for any more."""
-    if not asked.cancelled():
-        asked.exception()
+            waiting, self._waiting, self._is_next = self._waiting, [], False
+            try:
+                heads = await self._log.heads(list({game_id for game_id, _ in waiting}))
+            except Exception as error:  # noqa: BLE001 - whoever asked is told, whatever it is
+                for _, answer in waiting:
+                    if not answer.done():
+                        answer.set_exception(error)
+                return
+            for game_id, answer in waiting:
+                if not answer.done():  # who asked may have gone
+                    answer.set_result(heads.get(game_id, 0))

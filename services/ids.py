@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from uuid import UUID
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -31,8 +32,15 @@ def public_id(prefix: str, uuid: UUID) -> str:
 
 def uuid_of(prefix: str, text: str) -> UUID | None:
     """Reads a public id; None for anything that `public_id` would not have written with this prefix."""
-    head, _, letters = text.partition("_")
-    if head != prefix or len(letters) != _LENGTH or not _LETTERS.issuperset(letters):
+    if len(text) != len(prefix) + 1 + _LENGTH or not text.startswith(prefix) or text[-_LENGTH - 1] != "_":
+        return None
+    return _read(text[-_LENGTH:])
+
+
+@lru_cache(maxsize=4096)
+def _read(letters: str) -> UUID | None:
+    """Reads 26 letters. The same few games and players are asked for again and again."""
+    if not _LETTERS.issuperset(letters):
         return None
     value = int(letters.translate(_DIGITS), 32)
     return UUID(int=value) if value < 1 << 128 else None

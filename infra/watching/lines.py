@@ -5,11 +5,10 @@ import os
 import sys
 import time
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, to_builtins
 
 from infra.settings import Settings
 from infra.watching.logs import is_json
@@ -65,8 +64,8 @@ class RequestLines:
 
 def _for_people(now: bytes, request: Struct) -> bytes:
     """Writes what is known in the order of the fields."""
-    fields = asdict(request)
-    level, ms, whole_ms = fields.pop("level"), fields.pop("ms"), fields.pop("whole_ms")
+    fields: dict[str, Any] = to_builtins(request)
+    level, ms, whole_ms = fields.pop("level"), fields.pop("ms"), fields.pop("whole_ms", None)
     spent = f"{ms} ms" if whole_ms is None else f"{ms} ms, {whole_ms} ms in all"
-    told = " ".join(f"{name}={value}" for name, value in fields.items() if value not in (None, ""))
+    told = " ".join([f"{name}={value}" for name, value in fields.items() if value != ""])
     return now + f" [{level:<9}] request {told} {spent}".encode()

@@ -16,7 +16,7 @@ from domain.refusals import Refused
 from services.codec import decode_event, encode_event
 from services.ids import new_uuid
 from services.memory import utc_now
-from services.ports import Recorded
+from services.ports import Recorded, Unavailable
 from services.tables import EVENT_BYTES, GAME_BYTES, Denied, Draft, GameNotFound, Hot, Tables
 from tests.appends import new_game
 from tests.contract.conftest import World
@@ -169,3 +169,29 @@ async def test_many_who_read_together_ask_the_log_together_and_each_for_what_was
     await first
     assert asked == [1, 5]
     assert {hot.version for hot in read} == {6}
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_who_gives_up_reading_takes_nothing_from_those_who_read_with_them(
+    world: World, monkeypatch: pytest.MonkeyPatch, is_away: bool
+) -> None:
+    tables, heads = Tables(world.log), world.log.heads
+    game_id = await opened(tables, "open")
+    is_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def slow(game_ids: Sequence[str]) -> dict[str, int]:
+        is_asked.set()
+        await may_answer.wait()
+        if is_away:
+            raise Unavailable
+        return await heads(game_ids)
+
+    monkeypatch.setattr(world.log, "heads", slow)
+    readers = [asyncio.create_task(tables.fresh(game_id)) for _ in range(3)]
+    await is_asked.wait()
+    readers[0].cancel()
+    await asyncio.wait({readers[0]})
+    may_answer.set()
+    async with asyncio.timeout(5):
+        read = await asyncio.gather(*readers[1:], return_exceptions=True)
+    assert [type(hot) for hot in read] == ([Unavailable] * 2 if is_away else [Hot] * 2)

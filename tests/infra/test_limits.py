@@ -80,6 +80,19 @@ async def test_what_was_taken_at_once_is_counted_off_without_asking(settings: Se
         assert [(await limit.take("anna")).passes for _ in range(4)] == [True] * 3 + [False]
 
 
+async def test_who_is_busy_takes_more_at_once_until_they_are_slow_again(settings: Settings) -> None:
+    async with aclosing(Asked(settings.limits_url)) as counter:
+        now = 100.0
+        limit = RedisLimit(counter, uuid4().hex, quota=600, window_s=3600, lease=6, clock=lambda: now)
+        asked = []
+        for requests, later_s in ((6, 0.5), (18, 2), (6, 0.5), (18, 0)):
+            for _ in range(requests):
+                await limit.take("anna")
+            asked.append(counter.asked)
+            now += later_s
+        assert asked == [1, 2, 3, 4]
+
+
 async def test_a_quota_refills_while_time_goes_by(settings: Settings) -> None:
     async with aclosing(RedisCounter(settings.limits_url)) as counter:
         limit = limit_at(counter, quota=5, window_s=0.5, lease=5)
