@@ -7,7 +7,8 @@ from domain.evolve import fold
 from domain.state import Game
 from services.ids import uuid_of
 from services.listings import people_on
-from services.memory import MemoryAccounts, MemoryLog
+from services.memory import MemoryLog
+from services.memory_accounts import MemoryAccounts
 from services.operating import Deed, FoundGame, FoundPlayer, GamesSought, KeptWork, NotedDeed
 from services.ports import Recorded
 

@@ -9,7 +9,8 @@ from msgspec.structs import asdict
 
 from services.attendance import AWAY_S, EVERYWHERE, Sign
 from services.listings import ListedGame
-from services.memory import MemoryAccounts, MemoryLog
+from services.memory import MemoryLog
+from services.memory_accounts import MemoryAccounts
 from services.order import SEATING, Mark, Place
 from services.own_games import Projected, is_own, own_game
 from services.ports import Recorded, Unavailable

@@ -18,7 +18,7 @@ from services.delivering import (
     Postponed,
     Sent,
 )
-from services.memory import MemoryAccounts
+from services.memory_accounts import MemoryAccounts
 from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
 
 _LONG_AGO = datetime.fromisoformat("0001-01-02T00:00:00Z")

@@ -16,7 +16,8 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
 PAGES += sorted(page for folder in (*FLOORS, "openapi") for page in (ROOT / folder).glob("*.md"))
 
 PATH = re.compile(r"([\w-]+/)+|([\w-]+/)*[\w-]+\.(py|md|sql|lua|yaml|json|html)")
-MADE = {"clients/", "postgres/", "redis/", "logs/", "metrics.json", "events-2026-08.json"}  # by commands
+MADE = {"clients/", "postgres/", "redis/", "logs/", "metrics.json", "events-2026-08.json", "report.md", "report.json"}
+"""What commands make."""
 SETTINGS = (*Settings.__struct_fields__, *NO_FIELDS)
 VARIABLES = {name.upper() for name in SETTINGS} | {f"{name.upper()}_FILE" for name in SETTINGS if is_secret(name)}
 OF_COMPOSE = {"OWNER_PASSWORD", "PORT", "IMAGE"}

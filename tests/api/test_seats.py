@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from services.invites import INVITES_AT_MOST
-from services.memory import MemoryInvites
+from services.memory_accounts import MemoryInvites
 from services.tables import Tables
 from services.tending import _play_bots
 from tests.api.problems import assert_problem

@@ -21,15 +21,8 @@ from services.following import Following
 from services.lag import Lag
 from services.limits import MemoryLimit, Quotas
 from services.matching import match
-from services.memory import (
-    MemoryAccounts,
-    MemoryBus,
-    MemoryInvites,
-    MemoryLog,
-    MemoryReservations,
-    MemorySecrets,
-    MemoryWorkList,
-)
+from services.memory import MemoryBus, MemoryLog, MemorySecrets, MemoryWorkList
+from services.memory_accounts import MemoryAccounts, MemoryInvites, MemoryReservations
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryLobby, MemoryTickets
 from services.memory_streams import MemoryAttendance, MemoryOrder, MemoryOwnGames, MemoryStreamTickets

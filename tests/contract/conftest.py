@@ -11,7 +11,8 @@ from infra.wiring import open_services
 from services.announcing import AnnouncedLog
 from services.delivering import Deliveries
 from services.invites import Invites
-from services.memory import MemoryAccounts, MemoryInvites, MemoryLog, MemoryReservations, MemorySecrets, MemoryWorkList
+from services.memory import MemoryLog, MemorySecrets, MemoryWorkList
+from services.memory_accounts import MemoryAccounts, MemoryInvites, MemoryReservations
 from services.memory_announcing import MemoryAnnouncedLog
 from services.memory_desk import MemoryDesk
 from services.memory_lobby import MemoryTickets

@@ -10,7 +10,8 @@ from domain.events import GameStarted
 from infra.settings import Settings
 from infra.wiring import open_services
 from services.ids import new_uuid
-from services.memory import MemoryAccounts, MemoryLog
+from services.memory import MemoryLog
+from services.memory_accounts import MemoryAccounts
 from services.memory_desk import MemoryDesk
 from services.operating import GamesSought, OperatorDesk
 from services.ports import Append, GameLog, NewEvent, Work

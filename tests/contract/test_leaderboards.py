@@ -8,7 +8,7 @@ from openskill.models import PlackettLuce
 
 from domain.events import Event, GameFinished, GameOpened, GameStarted, RoundDealt, SeatChanged
 from services.lobby import GameFilter, leaderboard
-from services.memory import MemoryAccounts
+from services.memory_accounts import MemoryAccounts
 from services.ratings import PROVISIONAL_BELOW, Rating
 from tests.contract.lists import Lists, lists, new_player, next_game, opened, played, write
 from tests.engines import eventually

@@ -13,7 +13,8 @@ from domain.ruleset import Players
 from infra.settings import Settings
 from infra.wiring import open_services
 from services.matching import match
-from services.memory import MemoryAccounts, MemoryLog, MemorySecrets
+from services.memory import MemoryLog, MemorySecrets
+from services.memory_accounts import MemoryAccounts
 from services.memory_lobby import MemoryTickets
 from services.ports import Unavailable
 from services.tables import Tables

@@ -13,7 +13,8 @@ from infra.embedded.engines import Engines
 from infra.settings import Settings
 from infra.wiring import open_services
 from services.matching import LEFT_S, match
-from services.memory import MemoryAccounts, MemoryLog, MemorySecrets, utc_now
+from services.memory import MemoryLog, MemorySecrets, utc_now
+from services.memory_accounts import MemoryAccounts
 from services.memory_lobby import MemoryTickets
 from services.ports import Accounts, GameLog, Secrets
 from services.tables import Tables

@@ -20,7 +20,7 @@ from infra.wiring import Services, open_services
 from services.announcing import NewDelivery
 from services.delivering import Dropped, Failed, NotSent, Outcome, Postponed, Sent
 from services.ids import new_uuid, public_id
-from services.memory import MemoryAccounts
+from services.memory_accounts import MemoryAccounts
 from services.memory_webhooks import MemoryWebhooks
 from services.tickets import PACES, NewTicket
 from services.webhooks import NewWebhook, WebhookChange
