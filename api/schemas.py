@@ -25,6 +25,8 @@ _PLAIN: dict[Any, Schema] = {
 }
 _CONSTRAINTS = {"ge": "minimum", "le": "maximum", "pattern": "pattern", "description": "description"}
 
+_TIME = re.compile(r"(^|_)(at|since|until|timestamp)$")  # what a moment is called
+
 
 class Components:
     """Collects the schemas of the types that are asked for, and of all that they are made of.
@@ -102,7 +104,7 @@ class Components:
                 schema = schema | {"default": _default(field)}
             elif not is_optional:
                 required.append(field.encode_name)
-            if field.encode_name.endswith("_at"):
+            if _TIME.search(field.encode_name) and "enum" not in schema and "x-extensible-enum" not in schema:
                 schema["format"] = "date-time"
             properties[field.encode_name] = schema
         made: Schema = {"type": "object", "description": described(type_), "properties": properties}
