@@ -99,7 +99,11 @@ def _thin_out(folder: Path, keep: int) -> None:
     kept = list(copies(folder).values())
     for old in kept[:-keep]:
         shutil.rmtree(old)
-    label = (kept[-keep:][0] / "backup_label").read_text()
-    first = label.partition("(file ")[2].partition(")")[0]  # START WAL LOCATION: 0/2000028 (file 0000000100…02)
     if (folder / LOG).is_dir():
-        run("pg_archivecleanup", str(folder / LOG), first)
+        run("pg_archivecleanup", str(folder / LOG), first_segment(kept[-keep:][0]))
+
+
+def first_segment(copy: Path) -> str:
+    """Names the file of the log with which a copy begins."""
+    label = (copy / "backup_label").read_text()
+    return label.partition("(file ")[2].partition(")")[0]  # START WAL LOCATION: 0/2000028 (file 0000000100…02)

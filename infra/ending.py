@@ -1,5 +1,6 @@
 """How a command of `shanghai` ends: stopped by a signal, or with one line that an operator understands."""
 
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ def stoppable() -> Iterator[None]:
 
 @contextmanager
 def errors_as_lines(*, way_out: str = "") -> Iterator[None]:
-    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest.
+    """Shows what an operator can mend as one line: exit 2 for a setting, 1 for the rest, as what the system refuses.
 
     way_out: what helps against a refused setting besides setting it.
     """
@@ -44,9 +45,20 @@ def errors_as_lines(*, way_out: str = "") -> Iterator[None]:
         fail(f"{error}: {way_out}" if way_out else str(error), 2)
     except CannotRun as error:
         fail(str(error), 1)
+    except OSError as error:
+        fail(_refused(error), 1)
 
 
 def fail(text: str, code: int) -> NoReturn:
     """Ends a command with one line of why."""
     click.echo(f"shanghai: {text}", err=True)
     sys.exit(code)
+
+
+def _refused(error: OSError) -> str:
+    """Says what the system has refused: a file without rights, a disk without room."""
+    if isinstance(error, shutil.Error):  # of a whole folder: source, target and reason of each file
+        _, target, reason = error.args[0][0]
+        return f"cannot use {target}: {reason.partition('] ')[2].partition(': ')[0] or reason}"
+    why = error.strerror or str(error) or type(error).__name__
+    return f"cannot use {error.filename}: {why}" if error.filename else why

@@ -45,16 +45,33 @@ def as_ordinary_user(folders: Iterable[Path], orphan_signal: signal.Signals) -> 
     """
     if os.geteuid() != 0:
         return []
-    nobody = pwd.getpwnam("nobody").pw_uid  # initdb wants a user that has a name
-    namespace = ["unshare", "--user", f"--map-user={nobody}", f"--map-group={nobody}"]
-    if _runs([*namespace, "true"]):
-        return namespace
+    nobody = _nobody()
+    if not changes_user():
+        return _namespace(nobody)
     for folder in folders:
-        folder.parent.chmod(folder.parent.stat().st_mode | 0o011)  # to be passed through, not to be read
-        for path in [folder, *folder.rglob("*")]:
-            os.chown(path, nobody, nobody, follow_symlinks=False)
+        hand_over(folder)
     tie = f"--pdeathsig={orphan_signal.name.removeprefix('SIG')}"
     return ["setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups", tie, "--"]
+
+
+def changes_user() -> bool:
+    """Tells whether Postgres runs as another user, who reads nothing of ours that it is not given."""
+    return os.geteuid() == 0 and not _runs([*_namespace(_nobody()), "true"])
+
+
+def hand_over(folder: Path) -> None:
+    """Gives a folder to the user that Postgres runs as, and lets it pass the one above."""
+    folder.parent.chmod(folder.parent.stat().st_mode | 0o011)  # to be passed through, not to be read
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, _nobody(), _nobody(), follow_symlinks=False)
+
+
+def _nobody() -> int:
+    return pwd.getpwnam("nobody").pw_uid  # initdb wants a user that has a name
+
+
+def _namespace(user: int) -> list[str]:
+    return ["unshare", "--user", f"--map-user={user}", f"--map-group={user}"]
 
 
 def _postgres_folders() -> Iterator[Path]:

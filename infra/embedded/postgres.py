@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.embedded.binaries import as_ordinary_user, postgres_folder
-from infra.embedded.running import Running, StartFailed, start, wait_until, works_in
+from infra.embedded.running import Running, StartFailed, named_in, start, wait_until, works_in
 
 # For a small machine and a quick start; durability is Postgres's own default: fsync and full commits.
 SERVER_SETTINGS = {
@@ -89,7 +89,7 @@ def _start(command: Sequence[str], *, data: Path, run: Path, log: Path, bound_s:
 
 def _is_ready(lock: Path, pid: int) -> bool:
     """Reads the server's own word, as pg_ctl does: the last line of its lock file."""
-    lines = _lines(lock)
+    lines = _lines(lock) or []
     return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
 
@@ -97,11 +97,11 @@ def _forget_dead_server(data: Path, run: Path) -> None:
     """Removes lock files whose process is another one by now, or a zombie: Postgres cannot tell."""
     for lock in (data / "postmaster.pid", run / ".s.PGSQL.5432.lock"):
         lines = _lines(lock)
-        if lines and not works_in(int(lines[0]), data):
+        if lines is not None and not works_in(named_in("\n".join(lines)), data):
             lock.unlink(missing_ok=True)
 
 
-def _lines(lock: Path) -> list[str]:
+def _lines(lock: Path) -> list[str] | None:
     with contextlib.suppress(FileNotFoundError):
-        return lock.read_text().splitlines()
-    return []
+        return lock.read_text(errors="replace").splitlines()
+    return None

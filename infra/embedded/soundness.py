@@ -34,24 +34,38 @@ def refuse_unsound(data: Path, *, has_key: bool) -> None:
 
     Errors: FolderUnusable, EngineMissing.
     """
-    version = data / "postgres/PG_VERSION"
+    cluster, key = data / "postgres", data / "secret.key"
     with told_of(data):
         disk = os.statvfs(data)
-        is_new = not version.exists()
-        made_by = "" if is_new else version.read_text().strip()
+        is_new = not cluster.exists() or not any(cluster.iterdir())
+        made_by = "" if is_new else _made_by(cluster)
+        is_open = key.exists() and key.stat().st_mode & 0o077 != 0
     free, needed = disk.f_bavail * disk.f_frsize, ROOM_FOR_NEW if is_new else ROOM_TO_GO_ON
     if free < needed:
         raise FolderUnusable(f"only {free >> 20} MiB are free at {data}: Postgres needs {needed >> 20} to start")
+    if not is_new and not made_by:
+        raise FolderUnusable(
+            f"{cluster} is damaged: its PG_VERSION names no version; `shanghai recover` makes a new folder from backups"
+        )
     if not is_new and made_by != postgres_version():
         raise FolderUnusable(
-            f"{data}/postgres was made by Postgres {made_by}, and this is {postgres_version()}:"
+            f"{cluster} was made by Postgres {made_by}, and this is {postgres_version()}:"
             " dump it with the old one and restore the dump, or install the old one"
         )
-    if not is_new and not has_key and not (data / "secret.key").exists():
+    if is_open and not has_key:
+        raise FolderUnusable(f"others may read {key}, which opens every game that goes on: chmod go-rwx {key}")
+    if not is_new and not has_key and not key.exists():
         raise FolderUnusable(
-            f"{data}/secret.key is missing: restore it from a backup, since no game there can deal a round without it"
+            f"{key} is missing: restore it from a backup, since no game there can deal a round without it"
             " (to go on all the same, set SHANGHAI_SECRET_KEY to a new one)"
         )
+
+
+def _made_by(cluster: Path) -> str:
+    """Names the version of Postgres that made a cluster; empty where that cannot be read."""
+    version = cluster / "PG_VERSION"
+    told = version.read_text(errors="replace").strip() if version.is_file() else ""
+    return told if told.isdecimal() else ""
 
 
 def postgres_version() -> str:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from infra.embedded.binaries import valkey_program
-from infra.embedded.running import Running, StartFailed, start, wait_until, works_in
+from infra.embedded.running import Running, StartFailed, named_in, start, wait_until, works_in
 
 SERVER_SETTINGS = {
     "port": "0",
@@ -48,7 +48,7 @@ def _wait_for_the_former(pid_file: Path, data: Path) -> None:
     """Waits for an orphan that is on its way out: two servers must not write one append-only file."""
     deadline = time.monotonic() + FORMER_BOUND_S
     while time.monotonic() < deadline and pid_file.exists():
-        if not works_in(int(pid_file.read_text() or 0), data):
+        if not works_in(named_in(pid_file.read_text(errors="replace")), data):
             pid_file.unlink()  # it was killed
         time.sleep(0.01)
 
