@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from infra.embedded.engines import embedded_services
+from infra.migrations import migrate
+from infra.settings import Settings
 from tests.e2e.client import Client
+from tests.engines import UNSAFE, run, settings_of
 from tests.stack_watching import crash, descendants, eventually, is_ready, up
 
 
@@ -48,6 +52,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             command, base_url = exits.enter_context(up(data))
         yield Server(base_url, command.process.pid, data)
     sys.stdout.write("\n".join(command.lines))  # pytest shows it beside a failure
+
+
+@pytest.fixture
+def settings() -> Iterator[Settings]:
+    """Settings of a server on engines of this test's own, where `server` is the one of all tests."""
+    with embedded_services(UNSAFE) as engines:
+        run(migrate(engines.postgres.url))
+        yield settings_of(engines, engines.postgres.url)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from infra.health import missing
 from infra.settings import Settings, environment
 from tests.stack_watching import crash, descendants, eventually
 
+EVERYBODY = ("relay", "clock", "projector", "worker", "api")
+
 Process = subprocess.Popen[bytes]
 
 

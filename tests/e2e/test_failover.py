@@ -12,12 +12,11 @@ from infra.embedded.running import Running
 from infra.embedded.valkey import start_redis
 from infra.settings import Settings
 from tests.e2e.history import faults_in, live_through, sit_down
-from tests.e2e.roof import roof
+from tests.e2e.roof import EVERYBODY, roof
 from tests.engines import with_redis
 from tests.stack_watching import eventually
 from tests.standby import Pair, pair
 
-EVERYBODY = ("relay", "clock", "projector", "worker", "api")
 SECONDS, PAUSE_S = 2.0, 1.0
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]

@@ -12,15 +12,11 @@ import httpx
 import pytest
 from msgspec import Struct, field
 
-from infra.embedded.engines import embedded_services
-from infra.migrations import migrate
 from infra.settings import Settings
 from tests.e2e.client import Client, Json
-from tests.e2e.roof import Roof, roof
-from tests.engines import UNSAFE, run, settings_of
+from tests.e2e.roof import EVERYBODY, Roof, roof
 from tests.stack_watching import eventually
 
-EVERYBODY = ("relay", "clock", "projector", "worker", "api")
 SLOW = {"claim_window_s": 0, "turn_s": 600}
 BEFORE, MISSED, AFTER = 20, 8, 15  # events before the kill, while nobody reads, and afterwards; at least
 WITHIN_S = 60.0
@@ -54,13 +50,6 @@ class Reader(Struct):
             self.versions.setdefault(data["game_id"], []).append(data["version"])
         assert kind not in ("resync", "bye")
         self.last = cursor or self.last
-
-
-@pytest.fixture
-def settings() -> Iterator[Settings]:
-    with embedded_services(UNSAFE) as engines:
-        run(migrate(engines.postgres.url))
-        yield settings_of(engines, engines.postgres.url)
 
 
 @pytest.fixture

@@ -7,25 +7,15 @@ from functools import partial
 import asyncpg
 import pytest
 
-from infra.embedded.engines import embedded_services
-from infra.migrations import migrate
 from infra.settings import Settings
 from tests.e2e.history import faults_in, live_through, sit_down
-from tests.e2e.roof import Roof, roof
-from tests.engines import UNSAFE, run, settings_of
+from tests.e2e.roof import EVERYBODY, Roof, roof
+from tests.engines import run
 from tests.stack_watching import eventually
 
-EVERYBODY = ("relay", "clock", "projector", "worker", "api")
 SECONDS, PAUSE_S = 4.5, 1.5
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
-
-
-@pytest.fixture
-def settings() -> Iterator[Settings]:
-    with embedded_services(UNSAFE) as engines:
-        run(migrate(engines.postgres.url))
-        yield settings_of(engines, engines.postgres.url)
 
 
 @pytest.fixture
