@@ -15,7 +15,7 @@ from tests.engines import eventually
 
 STREAMS, ALLOWED = 2_000, 20
 DESCRIPTORS = 2 * STREAMS
-KIB = 40  # of memory for a connection that was refused and still lies there; one at rest takes about 10
+KIB = 40  # of memory for a connection that was refused and still lies there; one takes about 16
 
 
 @pytest.fixture
