@@ -21,6 +21,7 @@ from services.version import VERSION
 
 BELIEVED_MS = 10_000
 EVERY_S = 1.0
+_FAREWELL_S = 0.5  # a Redis that hangs holds up no end
 KEYS = ("shanghai:{roll}:heard", "shanghai:{roll}:told")
 SCRIPT = Path(__file__).with_suffix(".lua").read_text()
 
@@ -125,8 +126,9 @@ async def _call(url: str, caller: Caller) -> None:
             await asyncio.sleep(EVERY_S)
     finally:
         if wire is not None:
-            with suppress(Unavailable, ResponseError):
-                await wire.call("EVAL", SCRIPT, len(KEYS), *caller.ended())
+            with suppress(Unavailable, ResponseError, TimeoutError):
+                async with asyncio.timeout(_FAREWELL_S):
+                    await wire.call("EVAL", SCRIPT, len(KEYS), *caller.ended())
             await wire.close()
 
 

@@ -46,7 +46,7 @@ async def look_at_roll(settings: Settings, database_ahead_s: float | None) -> li
     return [
         _living(speaking, _missing(alive, speaking)),
         _silent(silent),
-        _versions(speaking, [kind for kind in KINDS if alive.get(kind) and kind not in _kinds(speaking)]),
+        _versions(speaking, [kind for kind in KINDS if alive.get(kind) and kind not in _kinds(heard)]),
         *([] if database_ahead_s is None else [_clocks(speaking, database_ahead_s - ahead_s)]),
     ]
 
