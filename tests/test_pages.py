@@ -20,7 +20,6 @@ MADE = {"clients/", "postgres/", "redis/", "logs/", "metrics.json", "events-2026
 """What commands make."""
 SETTINGS = (*Settings.__struct_fields__, *NO_FIELDS)
 VARIABLES = {name.upper() for name in SETTINGS} | {f"{name.upper()}_FILE" for name in SETTINGS if is_secret(name)}
-OF_COMPOSE = {"OWNER_PASSWORD", "PORT", "IMAGE"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,7 +2,6 @@
 
 from math import inf
 from typing import Any
-from uuid import UUID
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +10,7 @@ from domain.events import GameOpened
 from domain.state import Result, is_over
 from domain.view import SeatView
 from infra.postgres.database import Database
+from infra.postgres.rows import LAST_ID
 from infra.sql import statements
 from services.codec import TYPE_NUMBERS, decode_event
 from services.ids import public_id, uuid_of
@@ -19,7 +19,6 @@ from services.lobby import LISTED_AT_MOST, GameFilter, Page, Rated
 from services.ratings import Rating
 
 _SQL = statements("projections")
-_LAST_ID = UUID(int=(1 << 128) - 1)
 _TAIL = 5_000  # of the events that are not projected yet the last so many are looked at
 _TYPES = [TYPE_NUMBERS[type_] for type_ in LISTED_AT_ONCE]
 
@@ -52,7 +51,7 @@ class PostgresLobby:
     async def page(self, player_id: str, wanted: GameFilter, before: str | None, limit: int) -> Page:
         """Asks for what is not projected before it reads what is, so that no game is missed in between."""
         tail = await self._database.fetch(_SQL["unprojected"], _TYPES, _TAIL, LISTED_AT_MOST)
-        player, oldest = uuid_of("ply", player_id), _LAST_ID if before is None else uuid_of("gam", before)
+        player, oldest = uuid_of("ply", player_id), LAST_ID if before is None else uuid_of("gam", before)
         rows = await self._database.fetch(
             _page(wanted), player, oldest, limit + 1, wanted.status, wanted.ruleset, wanted.mine
         )
@@ -76,7 +75,7 @@ class PostgresLobby:
         return [_rated(row) for row in await self._database.fetch(_SQL["ratings"], uuid_of("ply", player_id))]
 
     async def leaderboard(self, ruleset: str, below: tuple[float, str] | None, limit: int) -> list[Rated]:
-        ordinal, player = (inf, _LAST_ID) if below is None else (below[0], uuid_of("ply", below[1]))
+        ordinal, player = (inf, LAST_ID) if below is None else (below[0], uuid_of("ply", below[1]))
         return [_rated(row) for row in await self._database.fetch(_SQL["leaderboard"], ruleset, ordinal, player, limit)]
 
 

@@ -1,16 +1,14 @@
 """What operators search, and the book of their deeds, on Postgres."""
 
 from typing import Any
-from uuid import UUID
 
 from infra.postgres.database import Database
-from infra.postgres.rows import WORK_KINDS
+from infra.postgres.rows import LAST_ID, WORK_KINDS
 from infra.sql import statements
 from services.ids import public_id, public_id_if_any, uuid_if_any, uuid_of
 from services.operating import STALLED_S, Deed, FoundGame, FoundPlayer, GamesSought, KeptWork, NotedDeed
 
 _SQL = statements("operating")
-_LAST_ID = UUID(int=(1 << 128) - 1)
 _LAST_NUMBER = (1 << 63) - 1
 
 
@@ -24,7 +22,7 @@ class PostgresDesk:
         game, player = uuid_if_any("gam", sought.game_id), uuid_if_any("ply", sought.player_id)
         if (game is None) != (sought.game_id is None) or (player is None) != (sought.player_id is None):
             return []
-        oldest = uuid_if_any("gam", before) or _LAST_ID
+        oldest = uuid_if_any("gam", before) or LAST_ID
         rows = await self._database.fetch(
             _SQL["games"], oldest, game, player, sought.status, sought.is_stalled, STALLED_S, limit
         )
@@ -38,14 +36,14 @@ class PostgresDesk:
         return _work(rows[0]) if rows else None
 
     async def players(self, name: str, before: str | None, limit: int) -> list[FoundPlayer]:
-        rows = await self._database.fetch(_SQL["players"], uuid_if_any("ply", before) or _LAST_ID, None, name, limit)
+        rows = await self._database.fetch(_SQL["players"], uuid_if_any("ply", before) or LAST_ID, None, name, limit)
         return [_player(row) for row in rows]
 
     async def player(self, player_id: str) -> FoundPlayer | None:
         player = uuid_of("ply", player_id)
         if player is None:
             return None
-        rows = await self._database.fetch(_SQL["players"], _LAST_ID, player, "", 1)
+        rows = await self._database.fetch(_SQL["players"], LAST_ID, player, "", 1)
         return _player(rows[0]) if rows else None
 
     async def revoke_all(self, player_id: str) -> None:

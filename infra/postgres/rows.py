@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from services.codec import encode_event
 from services.ids import uuid_of
@@ -21,6 +22,8 @@ WORK_KINDS: dict[int, WorkKind] = {
     7: "expire",
 }
 NOTHING = 0  # the kind of a work row that only overtakes the ones before
+
+LAST_ID = UUID(int=(1 << 128) - 1)  # nothing sorts behind it
 
 Row: TypeAlias = tuple[Any, ...]
 

@@ -8,6 +8,7 @@ import asyncpg
 from cryptography.exceptions import InvalidTag
 
 from infra.postgres.database import Database
+from infra.postgres.rows import LAST_ID
 from infra.postgres.secrets import Seal
 from infra.sql import statements
 from services.delivering import (
@@ -27,7 +28,6 @@ from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange
 
 _SQL = statements("webhooks")
 _log = logging.getLogger(__name__)
-_NEWEST = UUID(int=2**128 - 1)
 
 
 class PostgresWebhooks:
@@ -70,7 +70,7 @@ class PostgresWebhooks:
         return _delivery(row)
 
     async def deliveries(self, webhook_id: str, before: str | None, limit: int) -> list[Delivery]:
-        end = _NEWEST if before is None else uuid_of("msg", before)
+        end = LAST_ID if before is None else uuid_of("msg", before)
         rows = await self._database.fetch(_SQL["deliveries"], uuid_of("whk", webhook_id), end, limit)
         return [_delivery(row) for row in rows]
 

@@ -18,8 +18,6 @@ from domain.view import view_for
 from tests.domain.begun import deal, sitting
 from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, cards, table
 
-INDIVIDUAL: dict[str, Json] = {"progression": "individual", "end": "first_through"}
-
 
 def end_round(t: Table, went_out: int | None, *, down: Sequence[int] = ()) -> list[e.Event]:
     """Ends the round with these seats down and has it counted."""
