@@ -50,7 +50,7 @@ def main() -> None:
     """Measures everything and prints a line for each goal."""
     with tempfile.TemporaryDirectory(prefix="shanghai-bench-") as folder, running(Path(folder)) as (base_url, api):
         pairs = seated(base_url, GAMES)
-        report_people(base_url, api, pairs)
+        report_people(base_url, api)
         report_unchanged(base_url, api, pairs)
         report_limits(pairs[0], f"unix://{folder}/run/redis.sock")
         [watched] = seated(base_url, 1)

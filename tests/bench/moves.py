@@ -69,14 +69,14 @@ class Pair(Struct):
 def main() -> None:
     """Measures moves of people beside the peer, then bots."""
     with tempfile.TemporaryDirectory(prefix="shanghai-bench-") as folder, running(Path(folder)) as (base_url, api):
-        report_people(base_url, api, seated(base_url, GAMES))
+        report_people(base_url, api)
         report("bot_answer_p50", statistics.median(bot_answers_ms(base_url)), 15, "ms")
         report("bot_moves_over_20_games", bot_moves_per_s(base_url), 300, "/s", better="more")
 
 
-def report_people(base_url: str, api: int, pairs: list[Pair]) -> None:
+def report_people(base_url: str, api: int) -> None:
     """Prints how fast people move, and what a move costs beside the peer."""
-    runs = list(alternating(base_url, api, pairs))
+    runs = list(alternating(base_url, api))
     ours, theirs = [our for our, _ in runs], [their for _, their in runs]
     cpu = [their.cpu_ms for their in theirs]
     report("moves_over_http", statistics.median(run.moves_per_s for run in ours), 1000, "/s", better="more")
@@ -155,9 +155,10 @@ def take_in(pair: Pair, events: list[Json]) -> None:
         assert 0 <= seat < len(pair.tokens)
 
 
-def alternating(base_url: str, api: int, pairs: list[Pair]) -> Iterator[tuple[Load, Load]]:
-    """Measures ourselves and the peer in turn."""
+def alternating(base_url: str, api: int) -> Iterator[tuple[Load, Load]]:
+    """Measures ourselves and the peer in turn, ourselves at new tables: a round has some hundred moves."""
     for _ in range(RUNS):
+        pairs = seated(base_url, GAMES)
         ours = asyncio.run(load(base_url, api, pairs))
         with constant(pairs[0]) as (peer_url, peer, tokens):
             fixed = [Pair(pair.game_id, tokens, "draw-1-0") for pair in pairs]
