@@ -55,7 +55,7 @@ class PostgresLog:
 
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
         games = {uuid: game_id for game_id in game_ids if (uuid := uuid_of("gam", game_id))}
-        rows = await self._database.fetch(_SQL["heads"], list(games))
+        rows = await self._database.fetch_often(_SQL["heads"], list(games))
         return {games[row["game_id"]]: row["version"] for row in rows if row["version"] is not None}
 
     async def _time_of(self, append: Append) -> datetime | None:
