@@ -3,6 +3,8 @@
 Every change, and every look into hands, is noted with its operator before it happens; a table that plays is told.
 """
 
+import re
+
 from api.admin_shapes import (
     AdminEventsQuery,
     AdminGamePage,
@@ -20,7 +22,7 @@ from api.house import House
 from api.lobby import as_it_is, shown
 from api.paths import game_id_of, player_id_of, seat_of
 from api.players import refuse_unshowable
-from api.requests import cursor_of, invalid
+from api.requests import cursor_of, invalid, strange_cursor
 from api.shapes import BotRequest, EventPage
 from services import operating
 from services.ids import uuid_of
@@ -128,13 +130,22 @@ async def resume_player(house: House, call: Call[NoQuery, None]) -> Answer[Admin
 
 async def list_deeds(house: House, call: Call[DeedsQuery, None]) -> Answer[DeedPage]:
     """Lists what operators have asked for, the latest first: who, when, of which game or player, and why."""
-    found = await house.desk.deeds(call.query.before, call.query.limit + 1)
-    page, next_before = page_of(found, call.query.limit, lambda deed: deed.number)
+    found = await house.desk.deeds(_deed_number(call.query.cursor), call.query.limit + 1)
+    page, next_cursor = page_of(found, call.query.limit, lambda deed: str(deed.number))
     items = tuple(
         DeedBody(deed.number, timestamp(deed.at), deed.what, deed.operator, deed.game_id, deed.player_id, deed.reason)
         for deed in page
     )
-    return Answer(DeedPage(items, next_before))
+    return Answer(DeedPage(items, next_cursor))
+
+
+def _deed_number(cursor: str | None) -> int | None:
+    """Reads the cursor of the list of deeds. Errors: Failed for what is none."""
+    if cursor is None:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,8}", cursor, re.ASCII):
+        raise strange_cursor()
+    return int(cursor)
 
 
 def _reason(body: ReasonRequest) -> str:

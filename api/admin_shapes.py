@@ -80,8 +80,8 @@ class AdminPlayerPage(Struct, frozen=True):
 class DeedsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which deeds to list."""
 
-    before: Annotated[
-        Annotated[int, Meta(ge=1, le=2**31 - 1)] | None, Meta(description="`next_before` of the page before")
+    cursor: Annotated[
+        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern="^[1-9][0-9]{0,8}$")
     ] = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 50
 
@@ -90,7 +90,7 @@ class DeedBody(Struct, frozen=True):
     """What an operator has asked for. operator: a player's id, or who sat at the server's terminal."""
 
     number: int
-    at: str
+    occurred_at: str
     what: str
     operator: str
     game_id: str | None
@@ -102,4 +102,4 @@ class DeedPage(Struct, frozen=True):
     """Deeds, the latest first."""
 
     items: tuple[DeedBody, ...]
-    next_before: int | None
+    next_cursor: str | None

@@ -25,7 +25,7 @@ _PLAIN: dict[Any, Schema] = {
 }
 _CONSTRAINTS = {"ge": "minimum", "le": "maximum", "pattern": "pattern", "description": "description"}
 
-_TIME = re.compile(r"(^|_)(at|since|until|timestamp)$")  # what a moment is called
+_TIME = re.compile(r"((^|_)(since|until|timestamp)|_at)$")  # what a moment is called
 
 
 class Components:

@@ -290,3 +290,16 @@ async def test_what_nobody_knows_is_not_noted(olga: Player) -> None:
     ):
         assert_problem(await olga.call(method, path, body), 404, "player_not_found")
     assert await book(olga) == []
+
+
+async def test_the_list_of_deeds_is_read_page_by_page(anna: Player, olga: Player) -> None:
+    path = f"/v1/admin/players/{anna.player_id}/suspension"
+    for reason in ("one", "two", "three"):
+        await olga.sent("PUT", path, {"reason": reason})
+    first = await olga.sent("GET", "/v1/admin/audit?limit=2")
+    last = await olga.sent("GET", f"/v1/admin/audit?limit=2&cursor={first['next_cursor']}")
+    assert [[deed["reason"] for deed in page["items"]] for page in (first, last)] == [["three", "two"], ["one"]]
+    assert last["next_cursor"] is None
+    for strange in ("0", "x", "-1", "1" * 10, "٣"):
+        problem = assert_problem(await olga.call("GET", f"/v1/admin/audit?cursor={strange}"), 422, "invalid_request")
+        assert [error["pointer"] for error in problem["errors"]] == ["cursor"]
