@@ -37,6 +37,17 @@ def test_a_child_that_ends_before_it_is_ready_is_told_with_its_last_words(tmp_pa
         wait_until(child, lambda: False)
 
 
+def test_a_child_whose_work_is_its_end_may_end_at_any_moment(tmp_path: Path) -> None:
+    child = start("migrate", [sys.executable, "-c", "import time; time.sleep(60)"], log=tmp_path / "migrate.log")
+
+    def has_ended() -> bool:
+        was_over = child.process.poll() is not None
+        child.stop(0)  # ends right after it was looked at
+        return was_over
+
+    assert wait_until(child, has_ended) is child
+
+
 def test_a_child_that_does_not_listen_is_killed_at_the_bound(tmp_path: Path) -> None:
     child = start("deaf", [sys.executable, "-c", DEAF], log=tmp_path / "log")
     eventually(lambda: "deaf" in child.log.read_text())

@@ -90,14 +90,16 @@ def start(
 def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 15.0) -> Running:
     """Returns once `is_ready`; a process that ends first, or takes longer than `bound_s`, is StartFailed."""
     deadline = time.monotonic() + bound_s
-    while not is_ready():
-        if running.process.poll() is not None or time.monotonic() > deadline:
+    while True:
+        has_ended = running.process.poll() is not None  # looked at first: one that ends as it should is ready by that
+        if is_ready():
+            return running
+        if has_ended or time.monotonic() > deadline:
             running.stop(0)
             raise StartFailed(
                 f"{running.name} did not start: {reason_in(running.log, running.log_began)} (more in {running.log})"
             )
         time.sleep(0.005)
-    return running
 
 
 def works_in(pid: int, folder: Path) -> bool:
