@@ -10,7 +10,7 @@ local left = math.floor((now + window + 1 - full_at) / each)
 if left < needed then
     return {0, math.max(0, left), math.ceil(full_at + needed * each - now - window)}
 end
-local granted = math.min(left, wanted)
+local granted = math.min(left, math.max(needed, math.min(wanted, math.ceil(left / 4))))  -- others may want some
 full_at = full_at + granted * each
 redis.call('SET', KEYS[1], string.format('%.0f', full_at), 'PX', math.ceil((full_at - now) / 1000))
 return {granted, left - granted, math.ceil(full_at - now)}

@@ -67,7 +67,12 @@ class Resolver:
             return
         loop = asyncio.get_running_loop()
         held_until = loop.time() + self._hold_s
-        found = self._under_way[name] = _in_a_thread(partial(self._look_up, *name))
+        try:
+            found = _in_a_thread(partial(self._look_up, *name))
+        except RuntimeError:  # the system gives no thread
+            share.release()
+            raise TooManyLookups from None
+        self._under_way[name] = found
 
         def end(found: asyncio.Future[Sequence[str]]) -> None:
             del self._under_way[name]

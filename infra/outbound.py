@@ -55,15 +55,26 @@ class GuardedSender:
         self._lookup_s = lookup_s
 
     async def post(self, player_id: str, url: str, headers: Mapping[str, str], body: bytes) -> int:
+        end = asyncio.get_running_loop().time() + self._limit_s
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with asyncio.timeout_at(end):
                 target = read_target(url, is_anywhere=self._is_anywhere)
                 addresses = await self._addresses(player_id, target)
-                return await self._exchange(target, addresses, _request(target, headers, body))
+                reader, writer = await self._connected(target, addresses)
         except UrlRefused:
             raise NotSent("address_refused") from None
         except TimeoutError:
+            raise NotSent("unreachable") from None
+        try:
+            async with asyncio.timeout_at(end):
+                writer.write(_request(target, headers, body))
+                return await _status(reader)
+        except TimeoutError:
             raise NotSent("timeout") from None
+        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            raise NotSent("bad_answer") from None
+        finally:
+            writer.transport.abort()  # the rest of the answer is nobody's business
 
     async def _addresses(self, player_id: str, target: Target) -> Sequence[str]:
         """Looks the host up. Errors: NotSent, when the time for it is over; one bad address among good ones is enough.
@@ -92,16 +103,6 @@ class GuardedSender:
     def _leads_out(self, addresses: Sequence[str]) -> bool:
         return bool(addresses) and (self._is_anywhere or all(map(is_global, addresses)))
 
-    async def _exchange(self, target: Target, addresses: Sequence[str], request: bytes) -> int:
-        reader, writer = await self._connected(target, addresses)
-        try:
-            writer.write(request)
-            return await _status(reader)
-        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            raise NotSent("bad_answer") from None
-        finally:
-            writer.transport.abort()  # the rest of the answer is nobody's business
-
     async def _connected(
         self, target: Target, addresses: Sequence[str]
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -114,8 +115,6 @@ class GuardedSender:
                 )
             except ssl.SSLError:
                 raise NotSent("tls") from None
-            except TimeoutError:
-                raise
             except OSError:
                 continue
         raise NotSent("unreachable")

@@ -19,7 +19,7 @@ from services.delivering import (
     Sent,
 )
 from services.memory_accounts import MemoryAccounts
-from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
+from services.webhooks import OF_THE_HOST, PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
 
 _LONG_AGO = datetime.fromisoformat("0001-01-02T00:00:00Z")
 
@@ -217,7 +217,8 @@ class MemoryWebhooks:
         if kept is None:
             return
         kept.rests_until = _LONG_AGO
-        if failed is None or failed.status is not None:
+        is_away = failed is not None and failed.fault in OF_THE_HOST
+        if not is_away:
             for each in self._at_host_of(kept):
                 each.rests_until = _LONG_AGO
         if failed is None:
@@ -232,7 +233,7 @@ class MemoryWebhooks:
         kept.resume_at = now + timedelta(seconds=PAUSES_S[min(kept.failures, len(PAUSES_S) - 1)])
         kept.failures += 1
         kept.webhook = replace(kept.webhook, failing_since=since or now, disabled=disabled)
-        if failed.status is None:
+        if is_away:
             for each in self._at_host_of(kept):
                 each.rests_until = max(each.rests_until, kept.resume_at + timedelta(seconds=LEASE_S))
 

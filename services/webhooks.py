@@ -39,6 +39,8 @@ Fault: TypeAlias = Literal[
     "address_refused", "no_public_address", "unreachable", "tls", "timeout", "bad_answer", "refused", "internal_error"
 ]
 """Why an attempt failed; `refused`: the answer was not 2xx; `no_public_address`: whatever was wrong with the name."""
+OF_THE_HOST: frozenset[Fault] = frozenset({"no_public_address", "unreachable", "tls"})
+"""Faults that any other webhook at the same host would meet."""
 
 
 class Webhook(Struct, frozen=True):

@@ -121,9 +121,9 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         self._vital.turned()
         self._vital.works()
         try:
-            self._bus.eval(SCRIPT, len(KEYS), *self._caller.alive())
             if self._serves_games:
                 self._bus.set(key_of("worker"), 1, px=BELIEVED_MS)
+            self._bus.eval(SCRIPT, len(KEYS), *self._caller.alive())
         except redis.RedisError as lost:
             _log.debug("the bus is away: %s", told(lost))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import asyncpg
@@ -55,6 +55,10 @@ _CAUSES: dict[type[Exception], str] = {
     asyncpg.QueryCanceledError: "too_slow",
     TimeoutError: "too_slow",
 }
+
+
+class LeftAlone(Unavailable):
+    """A write had no answer for long: it goes on in a session of its own, and may yet be carried out."""
 
 
 class NotDone(Unavailable):
@@ -181,23 +185,27 @@ class Database:
 
     async def _write(self, statement: str, *arguments: Any, again: bool) -> list[asyncpg.Record]:
         await self._refuse_behind_left_ones()
-        left_before = len(self._left)
         try:
             return await self._write_once(statement, *arguments)
-        except Unavailable:
+        except Unavailable as lost:
             await self.forget_connections()
-            if not again or len(self._left) > left_before:
+            if not again or isinstance(lost, LeftAlone):
                 raise
             return await self._write_once(statement, *arguments)
 
     async def _write_once(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         async with self._connection() as connection:
             leaving = asyncio.get_running_loop().call_later(ANSWER_S, self._leave, connection)
+            pid = connection.get_server_pid()
             try:
                 with lost_is_unavailable():
                     # The driver's own timeout would cancel it.
                     rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments, timeout=2 * ANSWER_S)
                     return rows
+            except Unavailable as lost:
+                if pid in self._left:
+                    raise LeftAlone(str(lost)) from lost
+                raise
             finally:
                 leaving.cancel()
 
@@ -206,8 +214,8 @@ class Database:
         connection.terminate()
 
     async def _refuse_behind_left_ones(self) -> None:
-        if self._left:
-            self._left = {row["pid"] for row in await self.fetch(_SQL["at_work"], list(self._left))}
+        if asked := set(self._left):  # others may be left while the answer comes
+            self._left -= asked - {row["pid"] for row in await self.fetch(_SQL["at_work"], list(asked))}
         if self._left:
             raise NotDone("a write still waits for a synchronous standby")
 
@@ -226,7 +234,8 @@ class Database:
         try:
             yield connection
         finally:
-            await pool.release(connection, timeout=ANSWER_S)
+            with suppress(*LOST):  # what was asked is answered; the pool has given the connection up
+                await pool.release(connection, timeout=ANSWER_S)
 
     async def _open(self) -> asyncpg.Pool:
         async with self._opening:

@@ -24,7 +24,7 @@ from services.delivering import (
     Sent,
 )
 from services.ids import public_id, public_id_if_any, uuid_if_any, uuid_of
-from services.webhooks import PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
+from services.webhooks import OF_THE_HOST, PING, Delivery, NewWebhook, Webhook, WebhookChange, host_of
 
 _SQL = statements("webhooks")
 _log = logging.getLogger(__name__)
@@ -88,7 +88,8 @@ class PostgresWebhooks:
         ids = uuid_of("msg", claimed.delivery_id), uuid_of("whk", claimed.webhook_id)
         *what, is_unsent = _settled(outcome)
         bounds = ([float(pause) for pause in PAUSES_S], float(FAILING_S))
-        where = uuid_of("ply", claimed.player_id), host_of(claimed.url), float(LEASE_S)
+        is_away = isinstance(outcome, Failed) and outcome.fault in OF_THE_HOST
+        where = uuid_of("ply", claimed.player_id), host_of(claimed.url), float(LEASE_S), is_away
         await self._database.write(_SQL["settle"], *ids, claimed.attempt, *what, *bounds, is_unsent, *where)
 
     def _claimed(self, webhook_id: str, row: asyncpg.Record) -> Claimed:

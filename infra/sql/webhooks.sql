@@ -92,9 +92,9 @@ RETURNING delivery.delivery_id, delivery.type, delivery.game_id, delivery.versio
 -- name: settle
 -- Only for the attempt that it is about, by its number. $8: what the attempt says of the webhook: true for well, false
 -- for ill, null for nothing; $9: pauses after failures in a row; $10: seconds after which one that fails is switched off;
--- $11: nothing was sent. Where the host was not reached (no status), the other webhooks of player $12 at host $13 rest
--- $14 seconds longer than this one pauses, so that this one tries first; an answer ends their rest. Rows are locked in
--- one order, since two webhooks at one host are settled at once.
+-- $11: nothing was sent. Where the host is away ($15), the other webhooks of player $12 at host $13 rest $14 seconds
+-- longer than this one pauses, so that this one tries first; else their rest is over. Rows are locked in one order,
+-- since two webhooks at one host are settled at once.
 WITH settled AS (
     UPDATE webhook_delivery
     SET state = $4, status = $5, fault = $6, leased_until = '-infinity', attempts = attempts - $11::boolean::integer,
@@ -108,7 +108,7 @@ WITH settled AS (
     WHERE player_id = $12 AND $8::boolean IS NOT NULL AND CASE
         WHEN webhook.webhook_id = $2 THEN NOT ($8::boolean AND failures = 0 AND rests_until = '-infinity')
         WHEN lower(substring(url FROM '://([^/?#]*)')) <> $13 THEN false
-        ELSE NOT ($8::boolean OR $5 IS NOT NULL) OR rests_until <> '-infinity' END
+        ELSE $15::boolean OR rests_until <> '-infinity' END
     ORDER BY webhook_id
     FOR NO KEY UPDATE OF webhook
 ), pause AS (
@@ -119,8 +119,8 @@ WITH settled AS (
     WHERE webhook_id = $2
 ), others AS (
     UPDATE webhook
-    SET rests_until = CASE WHEN $8::boolean OR $5 IS NOT NULL THEN '-infinity'
-        ELSE greatest(rests_until, pause.until + make_interval(secs => $14)) END
+    SET rests_until = CASE WHEN $15::boolean THEN greatest(rests_until, pause.until + make_interval(secs => $14))
+        ELSE '-infinity' END
     FROM concerned, pause
     WHERE webhook.webhook_id = concerned.webhook_id AND webhook.webhook_id <> $2
 )

@@ -54,8 +54,8 @@ def _remove_if_dead(folder: Path) -> None:
         if os.fstat(held).st_uid == os.geteuid() and not any(map(_is_alive, _writers(folder))):
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:
-        return  # its worker lives
+    except (BlockingIOError, FileNotFoundError):
+        return  # its worker lives, or another start has removed it
     finally:
         os.close(held)
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -85,15 +86,19 @@ async def everything(viewer: Player, game_id: str, code: str, told: Iterable[Rec
 
 
 def with_other_cards(told: list[Recorded], game: Game, seat: int, random: Random) -> list[Recorded]:
-    """Gives the same story with other cards where only `seat` can see them, another stock and another secret."""
+    """Gives the same story with other cards where only `seat` can see them, another stock and another secret.
+
+    A card of which there are two, and which was named since the deal, stays: its fellow may have been put down before.
+    """
     assert game.round is not None
     hand, stock = list(game.seats[seat].hand), list(game.round.stock)
     start = max(place for place, recorded in enumerate(told) if isinstance(recorded.event, RoundDealt))
     dealt = told[start].event
     assert isinstance(dealt, RoundDealt)
     hands, whole = [list(each) for each in dealt.hands], list(dealt.stock)
+    named = msgspec.json.encode([recorded.event for recorded in told[start + 1 :]]).decode()
     for card in hand:
-        if card in hands[seat]:
+        if card in hands[seat] and f'"{card}"' not in named:
             at = len(whole) - 1 - random.randrange(len(stock) // 2)
             hands[seat][hands[seat].index(card)], whole[at] = whole[at], card
     other = replace(dealt, hands=tuple(map(tuple, hands)), stock=tuple(whole), secret=random.randbytes(32).hex())

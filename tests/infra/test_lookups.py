@@ -123,3 +123,20 @@ async def test_the_system_is_asked_for_all_addresses() -> None:
 
 async def _is(value: bool) -> bool:
     return value
+
+
+async def test_where_the_system_gives_no_thread_the_share_stays_whole(
+    nameserver: Nameserver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve = Resolver(nameserver)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(SHARE + 1):
+            with pytest.raises(TooManyLookups):
+                await resolve(ANNA, "bots.example", 443)
+    async with asyncio.timeout(5):
+        assert await resolve(ANNA, "bots.example", 443) == ["127.0.0.1"]

@@ -10,12 +10,13 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from infra import migrations
 from infra.embedded.engines import Engines
 from infra.migrations import MigrationChanged, migrate
 from infra.postgres.database import Database
 from infra.postgres.work import PostgresWork
 from services.ids import new_uuid, public_id
-from tests.engines import database_url
+from tests.engines import database_url, eventually
 from tests.infra.schema import GOLDEN, describe
 
 FILES = [
@@ -35,6 +36,7 @@ FILES = [
     "0014_bounds.sql",
     "0015_ended_tokens.sql",
     "0016_resting_webhooks.sql",
+    "0017_told_faults.sql",
 ]
 
 _numbers = itertools.count(1)
@@ -71,6 +73,25 @@ async def test_a_migration_that_was_changed_is_refused(empty: str) -> None:
         await connection.execute("UPDATE schema_migration SET sha256 = 'other'")
     with pytest.raises(MigrationChanged, match=r"0001_event_store\.sql was applied .* with other content"):
         await migrate(empty)
+
+
+async def test_for_a_long_reader_it_waits_in_short_turns_between_which_others_go_on(
+    empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "_LOCK_MS", 200)
+    monkeypatch.setattr(migrations, "_PAUSE_S", 0.05)
+    await migrate(empty)
+    async with connected(empty) as dump, connected(empty) as other:
+        await other.execute(
+            "ALTER TABLE webhook DROP COLUMN rests_until; DELETE FROM schema_migration WHERE name ~ '^0016'"
+        )
+        async with dump.transaction():
+            await dump.fetch("SELECT FROM webhook")
+            migrating = asyncio.create_task(migrate(empty))
+            await eventually(lambda: other.fetchval("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted"))
+            assert await other.fetchval("SELECT count(*) FROM webhook", timeout=5) == 0
+            assert not migrating.done()
+        assert await migrating == ["0016_resting_webhooks.sql"]
 
 
 async def test_the_clock_says_so_where_events_lie_in_the_default_partition(

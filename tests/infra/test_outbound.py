@@ -253,6 +253,12 @@ async def test_a_port_that_nobody_listens_on_is_told() -> None:
     assert await fault(GuardedSender(is_anywhere=True), f"http://127.0.0.1:{gone}/") == "unreachable"
 
 
+async def test_a_host_that_takes_no_connection_in_time_is_not_reached() -> None:
+    async with receiving(_silence) as receiver:  # says nothing to TLS
+        sender = GuardedSender(is_anywhere=True, limit_s=0.3)
+        assert await fault(sender, f"https://127.0.0.1:{receiver.port}/") == "unreachable"
+
+
 async def _unknown(*_: object) -> Sequence[str]:
     raise OSError
 
