@@ -16,7 +16,7 @@ SHOWN = f"^[^{_CONTROL}]*[^{_CONTROL}{_SPACE}][^{_CONTROL}]*$"
 """The same, with something to be seen."""
 KEY = "^[ -~]*[!#-~][ -~]*$"
 """Printable ASCII, and not only spaces and quotes."""
-URL = r"^https://([0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\])(:443)?([/?][!-\"$-~]*)?$"
+URL = r'^https://([0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\])(:443)?([/?][!"$-~]*)?$'
 """An address of port 443 without a user and a fragment."""
 
 
