@@ -56,3 +56,6 @@ BEGIN
     UPDATE webhook SET disabled = 'revoked' WHERE player_id = owner AND disabled IS DISTINCT FROM 'revoked';
 END
 $$;
+
+-- Which names there are inside was told until now.
+UPDATE webhook_delivery SET fault = 'no_public_address' WHERE fault IN ('address_refused', 'name_not_found');
