@@ -2,6 +2,7 @@
 
 The system's resolver cannot be interrupted: a name whose nameserver is silent holds its thread for half a minute. So
 a player has a small share of the threads, a name has one for all who ask for it, and whoever waits may stop waiting.
+While many players hold all threads, a name leads where it led last.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ LookUp: TypeAlias = Callable[[str, int], Sequence[str]]
 
 SHARE = 2  # lookups of one player at once; the next ones wait for these
 AT_ONCE = 64  # lookups of all: threads that do nothing but wait
+REMEMBERED = 10_000  # names, and where they led last; the ones that were asked for longest ago are forgotten
 
 
 class TooManyLookups(Exception):
@@ -46,6 +48,7 @@ class Resolver:
         self._share = share
         self._at_once = at_once
         self._under_way: dict[tuple[str, int], asyncio.Future[Sequence[str]]] = {}
+        self._led_to: dict[tuple[str, int], Sequence[str]] = {}
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, player_id: str, host: str, port: int) -> Sequence[str]:
@@ -55,14 +58,19 @@ class Resolver:
             share = self._shares.setdefault(player_id, asyncio.Semaphore(self._share))
             await share.acquire()
             self._begin(name, share)
+        if name not in self._under_way:
+            return self._led_to[name]
         return await asyncio.shield(self._under_way[name])
 
     def _begin(self, name: tuple[str, int], share: asyncio.Semaphore) -> None:
-        """Starts a lookup, which holds its share until its thread is free at least; none is started twice."""
+        """Starts a lookup, which holds its share until its thread is free at least; none is started twice.
+
+        Nor is one where all threads are held and it is known where the name led last.
+        """
         is_new = name not in self._under_way
         if not is_new or len(self._under_way) >= self._at_once:
             share.release()
-            if is_new:
+            if is_new and name not in self._led_to:
                 raise TooManyLookups
             return
         loop = asyncio.get_running_loop()
@@ -76,8 +84,12 @@ class Resolver:
 
         def end(found: asyncio.Future[Sequence[str]]) -> None:
             del self._under_way[name]
+            self._led_to.pop(name, None)
             if found.exception() is None and self._leads_out(found.result()):
                 share.release()
+                self._led_to[name] = found.result()
+                if len(self._led_to) > REMEMBERED:
+                    del self._led_to[next(iter(self._led_to))]
             else:
                 loop.call_at(held_until, share.release)
 

@@ -27,6 +27,7 @@ RETRIES_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400)  # after each failed 
 JITTER = 0.2  # a delay is so much longer at most, so that what failed together does not come together
 PAUSES_S = (5, 30, 60, 300)  # nothing at all is sent for so long after the first failure, the second in a row …
 FAILING_S = 3 * 24 * 3600  # a webhook that has failed for so long without a success is switched off
+BUSY_S = 5.0  # after which is tried again what this process had no means to send just now
 OVERTAKEN_AFTER = 3  # failed attempts of a delivery, after which later ones of its game no longer wait for it
 LEASE_S = 15  # an attempt is over long before
 AT_ONCE = 4  # deliveries of one webhook that are under way together, each of another game
@@ -75,9 +76,10 @@ class Dropped(Struct, frozen=True):
 
 
 class Postponed(Struct, frozen=True):
-    """Its owner may see it so many seconds later."""
+    """It was no attempt: its owner may see it so many seconds later, or, with a fault of ours, it can be sent then."""
 
     seconds: float
+    fault: Fault | None = None
 
 
 Outcome: TypeAlias = Sent | Failed | Dropped | Postponed
@@ -180,16 +182,17 @@ class Delivering:
         self._sender = sender
         self._now = now
 
-    async def visit(self, webhook_id: str) -> bool:
-        """Sends what may be sent to a webhook now, one delivery of each of a few games; false where there was nothing.
+    async def visit(self, webhook_id: str) -> str | None:
+        """Sends what may be sent to a webhook now, one delivery of each of a few games.
 
+        Names the player whose it is; None where there was nothing.
         Errors: Unavailable; what was not settled is sent again when its lease is over.
         """
         claimed = await self._deliveries.claim(webhook_id, AT_ONCE)
         for result in await asyncio.gather(*map(self._attempt, claimed), return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
-        return bool(claimed)
+        return claimed[0].player_id if claimed else None
 
     async def _attempt(self, claimed: Claimed) -> None:
         await self._deliveries.settle(claimed, await self._outcome(claimed))
@@ -217,8 +220,10 @@ class Delivering:
         try:
             status = await self._sender.post(claimed.player_id, claimed.url, headers, body)
         except NotSent as failure:
-            is_ours = failure.fault == "internal_error"
-            return Failed(None, failure.fault, _retry_s(claimed.attempt), is_webhooks=not is_ours)
+            if failure.fault == "internal_error":
+                # As an attempt, a few of these would have it wait for hours.
+                return Postponed(BUSY_S, failure.fault)
+            return Failed(None, failure.fault, _retry_s(claimed.attempt))
         if 200 <= status < 300:
             return Sent(status)
         return Failed(status, "refused", None if status == GONE else _retry_s(claimed.attempt))

@@ -44,5 +44,5 @@ def _name(outcome: Outcome) -> str:
             return fault
         case Dropped():
             return "dropped"
-        case Postponed():
-            return "postponed"
+        case Postponed(fault=fault):
+            return fault or "postponed"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.delivering import FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
+from services.delivering import BUSY_S, FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
 from services.webhooks import Fault
 from tests.api.post import Post, deliveries, told, webhook
 from tests.api.world import Player, World, dealt_game
@@ -41,6 +41,20 @@ async def test_whatever_is_not_2xx_is_a_failure_that_is_told(anna: Player, post:
         assert (delivery["response_status"], delivery["fault"]) == (None, answer)
     assert (await anna.sent("GET", path))["failing_since"] is not None
     await post.carry(minutes=1)
+    assert (await anna.sent("GET", path))["failing_since"] is None
+
+
+async def test_what_the_server_was_too_busy_to_send_is_no_attempt_and_sent_soon(anna: Player, post: Post) -> None:
+    path, _ = await webhook(anna)
+    await anna.sent("POST", f"{path}/test")
+    busy = 12  # a minute, not the hours of as many attempts
+    post.server.answers = ["internal_error"] * busy
+    await post.carry()
+    for sent in range(1, busy + 1):
+        assert len(post.server.received) == sent
+        await post.carry(seconds=BUSY_S + 0.1)
+    [delivery] = await deliveries(anna, path)
+    assert (delivery["state"], delivery["attempts"], delivery["fault"]) == ("delivered", 1, None)
     assert (await anna.sent("GET", path))["failing_since"] is None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from msgspec import Struct, field
 
+from infra import lookups
 from infra.lookups import SHARE, Resolver, TooManyLookups
 from infra.outbound import GuardedSender
 from services.delivering import NotSent
@@ -19,7 +20,7 @@ ANNA, BORIS = "ply_anna", "ply_boris"
 
 
 class Nameserver(Struct):
-    """Leads every name to loopback, those of `slow` when it is told to. asked: in order."""
+    """Leads every name to loopback (`inside`: of another kind), those of `slow` when it is told to. asked: in order."""
 
     opened: threading.Event = field(default_factory=threading.Event)
     asked: list[str] = field(default_factory=list)
@@ -30,6 +31,8 @@ class Nameserver(Struct):
             self.opened.wait(20)
         if "nobody" in host:
             raise socket.gaierror
+        if "inside" in host:
+            return ["::1"]
         return ["127.0.0.1"]
 
 
@@ -100,6 +103,25 @@ async def test_where_all_threads_hang_the_webhook_is_not_to_blame(nameserver: Na
     nameserver.opened.set()
     await asyncio.gather(*hanging)
     assert await resolver(BORIS, "bots.example", 443) == ["127.0.0.1"]
+
+
+async def test_while_all_threads_hang_a_name_leads_where_it_led_last(
+    nameserver: Nameserver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookups, "REMEMBERED", 2)
+    resolver = Resolver(nameserver, at_once=3, leads_out=lambda addresses: "::1" not in addresses)
+    for host in ("old.example", "bots.example", "inside.example", "other.example"):
+        await resolver(BORIS, host, 443)
+    hanging = [asyncio.create_task(resolver(f"ply_{number}", f"slow-{number}.example", 443)) for number in range(3)]
+    await eventually(lambda: _is(len(nameserver.asked) == 7))
+    for host in ("bots.example", "OTHER.example"):
+        assert await resolver(BORIS, host, 443) == ["127.0.0.1"]
+    for host in ("old.example", "inside.example", "new.example"):  # forgotten; led nowhere; never asked for
+        with pytest.raises(TooManyLookups):
+            await resolver(BORIS, host, 443)
+    assert len(nameserver.asked) == 7
+    nameserver.opened.set()
+    await asyncio.gather(*hanging)
 
 
 async def test_how_soon_a_name_is_answered_is_not_told_by_how_soon_the_next_one_is_asked_for(

@@ -37,6 +37,7 @@ OUTCOMES: list[tuple[Outcome, str]] = [
     (Failed(None, "internal_error", 1.0, is_webhooks=False), "internal_error"),
     (Dropped(), "dropped"),
     (Postponed(1.0), "postponed"),
+    (Postponed(1.0, "internal_error"), "internal_error"),
 ]
 
 
