@@ -1,5 +1,7 @@
 """The drill: people and bots play, backups are made, the machine is lost, and a moment comes back on another one."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +19,18 @@ UNTOLD = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn < pg_current_
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
 
 
-def test_a_moment_comes_back_whole_with_nothing_later_and_the_game_goes_on(tmp_path: Path) -> None:
+@pytest.fixture
+def until_the_end() -> Iterator[ExitStack]:
+    with ExitStack() as exits:
+        yield exits
+
+
+def test_a_moment_comes_back_whole_with_nothing_later_and_the_game_goes_on(
+    tmp_path: Path, until_the_end: ExitStack
+) -> None:
     lost, backups, found = tmp_path / "lost", tmp_path / "backups", tmp_path / "found"
     with up(lost) as (server, base_url):
-        anna = Client(base_url)
+        anna = until_the_end.enter_context(Client(base_url))
         with command("-m", "infra.cli", "backup", "--log", "--to", backups, "--data", lost) as keeping:
             keeping.line("keeping the log")
             over = anna.open_game("davis", "easy", "easy", overrides=ONE_ROUND)
@@ -59,7 +69,6 @@ def test_a_moment_comes_back_whole_with_nothing_later_and_the_game_goes_on(tmp_p
             moved = play(anna, going_on, moves=1)
             assert any(data.get("move_id") in moved for _, data in stream)
         assert timelines(found) == ["00000002"]
-    anna.close()
 
 
 def play(client: Client, game_id: str, moves: int) -> set[str]:

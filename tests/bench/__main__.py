@@ -56,14 +56,13 @@ def memory_mb(pid: int) -> float:
 
 def game_s(base_url: str) -> float:
     """Times a game of seven rounds from its start to the last event seen on its stream."""
-    client = Client(base_url)
-    began = time.monotonic()
-    game_id = client.open_game("davis", "normal", "normal", "normal", "normal")
-    for _ in follow(client, game_id):
-        pass
-    took = time.monotonic() - began
-    assert client.view(game_id)["status"] == "finished"
-    client.close()
+    with Client(base_url) as client:
+        began = time.monotonic()
+        game_id = client.open_game("davis", "normal", "normal", "normal", "normal")
+        for _ in follow(client, game_id):
+            pass
+        took = time.monotonic() - began
+        assert client.view(game_id)["status"] == "finished"
     return took
 
 

@@ -114,20 +114,17 @@ def process(below: int, words: str) -> int:
 
 def seated(base_url: str, games: int) -> list[Pair]:
     """Opens games of the same two people, deals, and lets the first take the upcard: from then on nobody has claims."""
-    anna, boris = Client(base_url, "Anna"), Client(base_url, "Boris")
-    tokens = [str(client.http.headers["authorization"]).split()[1] for client in (anna, boris)]
     pairs = []
-    for _ in range(games):
-        game_id = anna.open_game("davis", "you", "open", pace=SLOW, spectators="public")
-        boris.sent("PUT", f"/v1/games/{game_id}/seats/1", {})
-        anna.sent("POST", f"/v1/games/{game_id}/start")
-        pairs.append(Pair(game_id, tokens))
-    for pair in pairs:
-        while not pair.decision:
-            for client in (anna, boris):
-                take_upcard(client, pair)
-    anna.close()
-    boris.close()
+    with Client(base_url, "Anna") as anna, Client(base_url, "Boris") as boris:
+        for _ in range(games):
+            game_id = anna.open_game("davis", "you", "open", pace=SLOW, spectators="public")
+            boris.sent("PUT", f"/v1/games/{game_id}/seats/1", {})
+            anna.sent("POST", f"/v1/games/{game_id}/start")
+            pairs.append(Pair(game_id, [anna.token, boris.token]))
+        for pair in pairs:
+            while not pair.decision:
+                for client in (anna, boris):
+                    take_upcard(client, pair)
     return pairs
 
 
@@ -186,10 +183,8 @@ def constant(pair: Pair, *limits: str) -> Iterator[tuple[str, int, list[str]]]:
     peer.stdin.close()
     base_url = peer.stdout.readline().strip()
     try:
-        players = [Client(base_url, name) for name in ("Anna", "Boris")]
-        yield base_url, peer.pid, [str(player.http.headers["authorization"]).split()[1] for player in players]
-        for player in players:
-            player.close()
+        with Client(base_url, "Anna") as anna, Client(base_url, "Boris") as boris:
+            yield base_url, peer.pid, [anna.token, boris.token]
     finally:
         peer.terminate()
         peer.wait(30)
@@ -239,16 +234,15 @@ def cpu_s(pid: int) -> float:
 
 def bot_answers_ms(base_url: str) -> Iterator[float]:
     """Times from a person's discard to the bot's draw, both as stored."""
-    client = Client(base_url)
-    game_id = client.open_game("davis", "you", "normal", pace=SLOW)
-    for _ in range(BOT_TURNS):
-        decision = next(iter(waited_for(client, game_id)), None)
-        if decision is None:
-            break
-        options = decision["options"]
-        client.move(game_id, decision, next((one for one in options if one["kind"] == "draw_stock"), options[-1]))
-    events = client.events(game_id)
-    client.close()
+    with Client(base_url) as client:
+        game_id = client.open_game("davis", "you", "normal", pace=SLOW)
+        for _ in range(BOT_TURNS):
+            decision = next(iter(waited_for(client, game_id)), None)
+            if decision is None:
+                break
+            options = decision["options"]
+            client.move(game_id, decision, next((one for one in options if one["kind"] == "draw_stock"), options[-1]))
+        events = client.events(game_id)
     for earlier, later in pairwise(events):
         if earlier["kind"] == "turn_began" and earlier["seat"] == 1 and later["kind"] == "card_drawn":
             yield milliseconds(earlier, later)
@@ -277,13 +271,12 @@ MOVES = {"passed", "buy_requested", "draw_declined", "card_discarded", "melds_la
 
 def bot_moves_per_s(base_url: str) -> float:
     """Counts the moves of games of four bots, from the start of the first to the end of the last."""
-    client = Client(base_url)
-    games = [client.open_game("davis", "normal", "normal", "normal", "normal") for _ in range(BOT_GAMES)]
-    for game_id in games:
-        while client.view(game_id)["status"] != "finished":
-            time.sleep(0.2)
-    told = [client.events(game_id) for game_id in games]
-    client.close()
+    with Client(base_url) as client:
+        games = [client.open_game("davis", "normal", "normal", "normal", "normal") for _ in range(BOT_GAMES)]
+        for game_id in games:
+            while client.view(game_id)["status"] != "finished":
+                time.sleep(0.2)
+        told = [client.events(game_id) for game_id in games]
     moves = sum(_moves(events) for events in told)
     began = min(events[0]["occurred_at"] for events in told)
     ended = max(events[-1]["occurred_at"] for events in told)

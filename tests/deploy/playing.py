@@ -10,11 +10,10 @@ from tests.e2e.test_whole_games import assert_finished
 
 def play_a_game(url: str) -> None:
     """Plays one, and checks how it ended."""
-    anna = Client(url, "Anna")
-    game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
-    assert play(anna, game_id, seed=7)
-    assert_finished(anna, game_id, seat=0)
-    anna.close()
+    with Client(url, "Anna") as anna:
+        game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
+        assert play(anna, game_id, seed=7)
+        assert_finished(anna, game_id, seat=0)
 
 
 def play(client: Client, game_id: str, seed: int) -> list[str]:

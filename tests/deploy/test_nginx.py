@@ -67,6 +67,12 @@ def front(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 podman.run("rm", "--force", "--time=0", NAME)
 
 
+@pytest.fixture
+def anna(front: Front) -> Iterator[Client]:
+    with Client(front.api, "Anna") as client:
+        yield client
+
+
 def lines_of_readme(api: str, port: int) -> str:
     """Is the README's lines with ports and papers of this test."""
     [lines] = re.findall(r"```nginx\n(.*?)```", (ROOT / "infra/README.md").read_text(), re.DOTALL)
@@ -99,8 +105,7 @@ def test_what_is_too_big_does_not_come_through(front: Front) -> None:
     assert (passed.status_code, passed.json()["code"]) == (400, "malformed_json")
 
 
-def test_a_stream_comes_through_http_2_event_by_event(podman: Podman, front: Front) -> None:
-    anna = Client(front.api, "Anna")
+def test_a_stream_comes_through_http_2_event_by_event(podman: Podman, front: Front, anna: Client) -> None:
     game_id = anna.open_game("davis", "you", "open", visibility="public", spectators="public")
     command = [
         "podman", "exec", NAME, "curl", "--http2", "--no-buffer", "--silent", "--show-error", "--include",
@@ -116,7 +121,6 @@ def test_a_stream_comes_through_http_2_event_by_event(podman: Podman, front: Fro
             head = anna.sent("GET", f"/v1/games/{game_id}")["version"]
             assert any(data.get("version") == head for _, data in told)  # each before the next one happens
         curl.terminate()
-    anna.close()
 
 
 def answers(port: int) -> bool:

@@ -22,15 +22,14 @@ def test_a_whole_game_is_played_over_http(cluster: Cluster) -> None:
 def test_a_leaving_pod_says_goodbye_on_its_streams_and_is_gone_within_its_drain(cluster: Cluster) -> None:
     cluster.start("shanghai-api")
     leaving = cluster.pods["shanghai-api"][-1]
-    anna = Client(f"http://{leaving.address}:8000", "Anna")
-    game_id = anna.open_game("davis", "you", "open")
-    with ThreadPoolExecutor(1) as aside, anna.stream(game_id) as stream:
-        next(stream)
-        stopping = aside.submit(cluster.stop, leaving)
-        *_, (kind, data) = stream
+    with ThreadPoolExecutor(1) as aside, Client(f"http://{leaving.address}:8000", "Anna") as anna:
+        game_id = anna.open_game("davis", "you", "open")
+        with anna.stream(game_id) as stream:
+            next(stream)
+            stopping = aside.submit(cluster.stop, leaving)
+            *_, (kind, data) = stream
         assert (kind, data["reason"]) == ("bye", "shutting_down")
         assert stopping.result() < leaving.grace_s
-    anna.close()
 
 
 def test_without_postgres_a_pod_is_alive_and_not_ready_until_it_is_back(cluster: Cluster) -> None:

@@ -67,12 +67,12 @@ def play_until(is_over: Event, url: str, seed: int) -> int:
 
     `follow` sees to it that each version is told once and in order.
     """
-    anna, games = PatientClient(url, f"Anna {seed}"), dict[str, set[str]]()
-    while not is_over.is_set():
-        game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
-        games[game_id] = set(play(anna, game_id, seed))
-    for game_id, moves in games.items():
-        assert moves <= {event["move_id"] for event in anna.events(game_id)}
-        assert_finished(anna, game_id, seat=0)
-    anna.close()
+    games = dict[str, set[str]]()
+    with PatientClient(url, f"Anna {seed}") as anna:
+        while not is_over.is_set():
+            game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
+            games[game_id] = set(play(anna, game_id, seed))
+        for game_id, moves in games.items():
+            assert moves <= {event["move_id"] for event in anna.events(game_id)}
+            assert_finished(anna, game_id, seat=0)
     return sum(map(len, games.values()))

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from random import Random
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import httpx
@@ -19,13 +19,23 @@ GAME_OVER: tuple[str, Json] = ("bye", {"reason": "game_over"})
 
 
 class Client:
-    """A guest with a token, and the calls of the core path."""
+    """A guest with a token, and the calls of the core path; its connections are closed where its `with` ends."""
 
     def __init__(self, base_url: str, name: str = "Anna") -> None:
         self.http = httpx.Client(base_url=base_url, timeout=30, event_hooks={"response": [hold_now]})
-        guest = self.sent("POST", "/v1/players", {"name": name})
+        with ExitStack() as refused:
+            refused.callback(self.close)
+            guest = self.sent("POST", "/v1/players", {"name": name})
+            refused.pop_all()
         self.player_id: str = guest["player_id"]
-        self.http.headers["Authorization"] = f"Bearer {guest['token']}"
+        self.token: str = guest["token"]
+        self.http.headers["Authorization"] = f"Bearer {self.token}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self.http.close()

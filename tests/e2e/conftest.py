@@ -65,14 +65,12 @@ def settings() -> Iterator[Settings]:
 @pytest.fixture
 def anna(server: Server) -> Iterator[Client]:
     server.wait()
-    client = Client(server.base_url, "Anna")
-    yield client
-    client.close()
+    with Client(server.base_url, "Anna") as client:
+        yield client
 
 
 @pytest.fixture
 def boris(server: Server) -> Iterator[Client]:
     server.wait()
-    client = Client(server.base_url, "Boris")
-    yield client
-    client.close()
+    with Client(server.base_url, "Boris") as client:
+        yield client

@@ -7,7 +7,7 @@ acknowledged; it has no other moves of these players; every key answers the same
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import cycle, groupby
 from random import Random
@@ -61,18 +61,20 @@ class Player:
         return f"/v1/games/{self.game_id}"
 
 
-def sit_down(base_urls: Sequence[str], tables: int) -> list[Player]:
+@contextmanager
+def sitting(base_urls: Sequence[str], tables: int) -> Iterator[list[Player]]:
     """Opens tables of three people and a bot each, and starts them; who sits together came by different addresses."""
-    players = []
-    for table in range(tables):
-        names = ("Anna", "Boris", "Clara")
-        clients = [Client(url, f"{name} {table}") for name, url in zip(names, cycle(base_urls), strict=False)]
-        game_id = clients[0].open_game("davis", "you", "open", "open", "easy", pace=PACE)
-        for seat, client in enumerate(clients[1:], start=1):
-            client.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")
-        clients[0].sent("POST", f"/v1/games/{game_id}/start")
-        players += [Player(client, game_id, seat) for seat, client in enumerate(clients)]
-    return players
+    with ExitStack() as clients:
+        players = []
+        for table in range(tables):
+            by = zip(("Anna", "Boris", "Clara"), cycle(base_urls), strict=False)
+            together = [clients.enter_context(Client(url, f"{name} {table}")) for name, url in by]
+            game_id = together[0].open_game("davis", "you", "open", "open", "easy", pace=PACE)
+            for seat, client in enumerate(together[1:], start=1):
+                client.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")
+            together[0].sent("POST", f"/v1/games/{game_id}/start")
+            players += [Player(client, game_id, seat) for seat, client in enumerate(together)]
+        yield players
 
 
 def live_through(

@@ -113,9 +113,14 @@ def test_no_card_seed_or_token_leaves_by_a_back_door(
     monkeypatch.setenv("SHANGHAI_LOG_LEVEL", "debug")
     monkeypatch.setenv("SHANGHAI_WEBHOOK_TARGETS", "any")
     data = tmp_path / "data"
-    with up(data) as (_, base_url), everything_said_to_redis(data / "run" / "redis.sock") as said:
-        anna, boris, stranger = (Client(base_url, name) for name in ("Anna", "Boris", "Clara"))
-        hidden = [person.http.headers["Authorization"].removeprefix("Bearer ") for person in (anna, boris, stranger)]
+    with (
+        up(data) as (_, base_url),
+        everything_said_to_redis(data / "run" / "redis.sock") as said,
+        Client(base_url, "Anna") as anna,
+        Client(base_url, "Boris") as boris,
+        Client(base_url, "Clara") as stranger,
+    ):
+        hidden = [person.token for person in (anna, boris, stranger)]
         hidden.append(anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})["token"])
         hook = secrets.token_hex(8)
         hidden += [hook, anna.sent("POST", "/v1/me/webhooks", {"url": f"{inbox.url}/{hook}"})["secret"]]
@@ -138,8 +143,6 @@ def test_no_card_seed_or_token_leaves_by_a_back_door(
         sent = received(inbox)
         exported = numbers(data)
         [seed] = asyncio.run(seeds(data, [game_id]))
-        for person in (anna, boris, stranger):
-            person.close()
     tokens = [token.encode() for token in hidden]
     of_later_rounds = [link(seed, number) for number in range(ROUNDS + 1, CHAIN_LENGTH + 1)]
     raw = bytes(said)

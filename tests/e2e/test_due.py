@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import datetime
 
 import pytest
@@ -18,10 +19,8 @@ pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
 @pytest.fixture
 def table(server: Server) -> Iterator[list[Client]]:
-    clients = [Client(server.base_url, name) for name in ("Anna", "Boris", "Clara")]
-    yield clients
-    for client in clients:
-        client.close()
+    with ExitStack() as clients:
+        yield [clients.enter_context(Client(server.base_url, name)) for name in ("Anna", "Boris", "Clara")]
 
 
 def test_a_window_that_nobody_answers_is_closed_in_time(table: list[Client]) -> None:

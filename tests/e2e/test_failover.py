@@ -11,7 +11,7 @@ from infra.embedded.engines import short_folder
 from infra.embedded.running import Running
 from infra.embedded.valkey import start_redis
 from infra.settings import Settings
-from tests.e2e.history import faults_in, live_through, sit_down
+from tests.e2e.history import faults_in, live_through, sitting
 from tests.e2e.roof import EVERYBODY, roof
 from tests.engines import with_redis
 from tests.stack_watching import eventually
@@ -60,13 +60,11 @@ def test_the_game_and_its_streams_go_on_at_the_promoted_standby(standing_by: Pai
             standing_by.promote()
             eventually(lambda: accepted() > struck[0] + 2, within_s=30, what="moves afterwards")
 
-    with roof(with_redis(unwired, bus.url), EVERYBODY) as running:
-        players = sit_down(running.base_urls, tables=1)
-        try:
-            live_through(players, [failover], seed=1, seconds=SECONDS, pause_s=PAUSE_S)
-        finally:
-            for player in players:
-                player.client.close()
+    with (
+        roof(with_redis(unwired, bus.url), EVERYBODY) as running,
+        sitting(running.base_urls, tables=1) as players,
+    ):
+        live_through(players, [failover], seed=1, seconds=SECONDS, pause_s=PAUSE_S)
         known = [_is_known(running.base_urls[0], token) for token in newcomers]
         generations = _generations(bus)
     sys.stdout.write(f"{struck} moves accepted before, {accepted()} in all\n")

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from tests.e2e.conftest import Server
-from tests.e2e.history import Player, faults_in, live_through, sit_down
+from tests.e2e.history import Player, faults_in, live_through, sitting
 from tests.e2e.test_faults import FAULTS
 
 SEED = 4
@@ -20,14 +20,10 @@ pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
 
 @pytest.fixture(scope="module")
 def history(server: Server) -> Iterator[list[Player]]:
-    players = sit_down([server.base_url], tables=2)
     faults = [partial(fault, server) for fault in FAULTS]
-    try:
+    with sitting([server.base_url], tables=2) as players:
         live_through(players, faults, seed=SEED, seconds=SECONDS, pause_s=PAUSE_S)
         yield players
-    finally:
-        for player in players:
-            player.client.close()
 
 
 def test_what_was_acknowledged_and_told_is_what_the_log_has(history: list[Player]) -> None:

@@ -90,9 +90,8 @@ def test_what_is_refused_says_why_and_changes_nothing(anna: Client, boris: Clien
     assert refused(other, draw) == (403, "not_your_decision", None)
     discard = f'{{"decision_id": "{decision_id}", "move": {{"kind": "discard", "card": "7H"}}}}'
     assert refused(player, discard) == (422, "illegal_move", "must_draw")
-    stranger = Client(str(player.http.base_url), "Clara")
-    assert refused(stranger, draw) == (403, "not_seated", None)
-    stranger.close()
+    with Client(str(player.http.base_url), "Clara") as stranger:
+        assert refused(stranger, draw) == (403, "not_seated", None)
     assert player.view(game_id)["version"] == version
 
 

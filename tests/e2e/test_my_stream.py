@@ -64,9 +64,16 @@ def second(settings: Settings, first: Roof) -> Iterator[Roof]:
         yield running
 
 
-def test_a_players_stream_goes_on_at_another_api_when_its_own_is_killed(first: Roof, second: Roof) -> None:
-    [dying], [living] = first.base_urls, second.base_urls
-    anna, reader = Client(living, "Anna"), Reader()
+@pytest.fixture
+def anna(second: Roof) -> Iterator[Client]:
+    with Client(second.base_urls[0], "Anna") as client:
+        yield client
+
+
+def test_a_players_stream_goes_on_at_another_api_when_its_own_is_killed(
+    first: Roof, second: Roof, anna: Client
+) -> None:
+    [dying], [living], reader = first.base_urls, second.base_urls, Reader()
     games = [anna.open_game("davis", "you", "easy", pace=SLOW) for _ in range(2)]
     with ThreadPoolExecutor(1) as threads:
         try:
@@ -86,7 +93,6 @@ def test_a_players_stream_goes_on_at_another_api_when_its_own_is_killed(first: R
         finally:
             reader.is_enough.set()
         reading.result(WITHIN_S)
-    anna.close()
     begins = {games[-1]: 0, **reader.begins}
     assert reader.versions == {game: list(range(begins[game] + 1, ends[game] + 1)) for game in games}
 

@@ -1,12 +1,20 @@
 """Players over HTTP on the real engines: what they find in lists, what becomes of their games, and of their names."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.conftest import Server
+
+
+@pytest.fixture
+def gone(server: Server) -> Iterator[Client]:
+    with Client(server.base_url, "Unvergesslich") as client:
+        yield client
 
 
 def test_an_opened_game_is_in_the_list_at_once_and_a_started_one_is_shown_so(anna: Client, boris: Client) -> None:
@@ -31,8 +39,9 @@ def test_what_a_list_shows_is_not_later_than_a_second(anna: Client) -> None:
     assert [seat["hand_count"] for seat in listed["seats"]] == [seat["hand_count"] for seat in view["seats"]]
 
 
-def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(server: Server, anna: Client) -> None:
-    gone = Client(server.base_url, "Unvergesslich")
+def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(
+    server: Server, anna: Client, gone: Client
+) -> None:
     game_id = anna.open_game("davis", "you", "open", "easy", pace={"turn_s": 3600})
     gone.sent("PUT", f"/v1/games/{game_id}/seats/1")
     anna.sent("POST", f"/v1/games/{game_id}/start")
@@ -49,6 +58,5 @@ def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(server:
         assert "Former player" in text
         assert "Unvergesslich" not in text
     assert anna.events(game_id)
-    gone.close()
     for log in Path(server.data / "logs").iterdir():
         assert "Unvergesslich" not in log.read_text(errors="replace")

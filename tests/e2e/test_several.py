@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from infra.settings import Settings
-from tests.e2e.history import faults_in, live_through, sit_down
+from tests.e2e.history import faults_in, live_through, sitting
 from tests.e2e.roof import EVERYBODY, Roof, roof
 from tests.engines import run
 from tests.stack_watching import eventually
@@ -36,7 +36,6 @@ def test_players_of_two_apis_lose_nothing_while_the_leading_relay_and_a_worker_d
 ) -> None:
     one_of_two = {"relay": (1, 1), "clock": (1, 1), "projector": (1, 1)}
     eventually(lambda: run(_leading_and_standing_by(settings)) == one_of_two, what="leaders and standbys")
-    players = sit_down([*leaders.base_urls, *standbys.base_urls], tables=2)
     killed: list[str] = []
 
     def dies(name: str) -> None:
@@ -44,12 +43,9 @@ def test_players_of_two_apis_lose_nothing_while_the_leading_relay_and_a_worker_d
             leaders.kill(name)
             killed.append(name)
 
-    try:
+    with sitting([*leaders.base_urls, *standbys.base_urls], tables=2) as players:
         faults = [partial(dies, "relay"), partial(dies, "worker")]
         live_through(players, faults, seed=1, seconds=SECONDS, pause_s=PAUSE_S)
-    finally:
-        for player in players:
-            player.client.close()
     accepted = sum(bool(sent.accepted) for player in players for sent in player.sent)
     sys.stdout.write(f"{accepted} moves accepted\n")
     assert sorted(killed) == ["relay", "worker"]

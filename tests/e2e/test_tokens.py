@@ -4,9 +4,11 @@ import asyncio
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from infra.embedded.reaching import database_url
 from infra.postgres.accounts import PostgresAccounts
@@ -15,6 +17,12 @@ from tests.e2e.client import Client
 from tests.e2e.conftest import Server
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def device(server: Server) -> Iterator[Client]:
+    with Client(server.base_url, "Device") as client:
+        yield client
 
 
 def shanghai_token(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,10 +46,11 @@ def test_a_server_that_does_not_run_is_one_line(tmp_path: Path) -> None:
     assert made.stderr == f"shanghai: no `shanghai up` runs on {tmp_path}\n"
 
 
-def test_a_token_that_is_revoked_elsewhere_ends_within_five_seconds(server: Server, anna: Client) -> None:
+def test_a_token_that_is_revoked_elsewhere_ends_within_five_seconds(
+    server: Server, anna: Client, device: Client
+) -> None:
     made = anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})
     game_id = anna.open_game("davis", "you", "open", pace={"turn_s": 3600})
-    device = Client(server.base_url, "Device")
     device.http.headers["authorization"] = f"Bearer {made['token']}"
     with anna.stream(game_id) as own, device.stream(game_id) as told:
         assert next(own)[0] == next(told)[0] == "hello"
@@ -51,7 +60,6 @@ def test_a_token_that_is_revoked_elsewhere_ends_within_five_seconds(server: Serv
         assert time.monotonic() - begun < 5
         assert device.call("GET", "/v1/me").status_code == httpx.codes.UNAUTHORIZED
         assert next(own)[0] == "game_opened"
-    device.close()
 
 
 async def revoked(server: Server, player_id: str, token_id: str) -> bool:

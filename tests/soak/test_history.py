@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 
 from tests.e2e.conftest import Server, server
-from tests.e2e.history import faults_in, live_through, sit_down
+from tests.e2e.history import faults_in, live_through, sitting
 from tests.e2e.test_faults import FAULTS
 
 __all__ = ["server"]
@@ -23,8 +23,6 @@ def test_nothing_acknowledged_is_lost_however_long_it_goes_on(request: pytest.Fi
     faults, seed = [partial(fault, server) for fault in FAULTS], 0
     while seed == 0 or monotonic() < until:
         seed += 1
-        players = sit_down([server.base_url], tables=3)
-        live_through(players, faults, seed=seed, seconds=SECONDS, pause_s=PAUSE_S)
+        with sitting([server.base_url], tables=3) as players:
+            live_through(players, faults, seed=seed, seconds=SECONDS, pause_s=PAUSE_S)
         assert faults_in(players) == [], f"seed {seed}"
-        for player in players:
-            player.client.close()
