@@ -27,13 +27,12 @@ class Streams:
     def __init__(
         self,
         heartbeat_s: float = 15.0,
-        slow_s: float = SLOW_S,
         *,
         per_token: int = 1_000_000,
         per_address: int = 1_000_000,
     ) -> None:
         self.heartbeat_s = heartbeat_s
-        self.slow_s = slow_s
+        self.slow_s = SLOW_S
         self._at_most = per_token, per_address
         self._held: Counter[str] = Counter()  # streams by token and by address
         self.is_draining = False

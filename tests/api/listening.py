@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.api.world import Json, Player
+from api.connections import Connection
+from api.open_streams import SLOW_S
+from api.server import Server
+from tests.api.world import Json, Player, World, until
 
 MINE = "/v1/me/stream"
 
@@ -41,8 +44,10 @@ async def guest(base_url: str, name: str) -> Player:
     return await Player(httpx.AsyncClient(base_url=base_url, timeout=20)).join(name)
 
 
-async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -> list[Message]:
-    """Opens a stream, takes nothing for a while, and then reads it to its end, on a connection that holds little."""
+async def read_slowly(
+    world: World, server: Server, base_url: str, path: str, player: Player, *headers: str
+) -> list[Message]:
+    """Opens a stream, takes nothing until the server has to wait, which is too long for it, and reads to the end."""
     address = urlsplit(base_url)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
@@ -57,8 +62,10 @@ async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -
         *headers,
     )
     writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
-    await asyncio.sleep(0.3)
+    await until(lambda: any(_waits(each) for each in server.server_state.connections))
+    world.house.streams.slow_s = 0
     body = await asyncio.wait_for(reader.read(-1), 20)
+    world.house.streams.slow_s = SLOW_S
     writer.close()
     told: list[Message] = []
     for message in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", body).decode().split("\n\n"):
@@ -66,6 +73,11 @@ async def read_slowly(base_url: str, path: str, player: Player, *headers: str) -
         if "data" in fields:
             told.append((fields["event"], fields.get("id"), json.loads(fields["data"])))
     return told
+
+
+def _waits(connection: object) -> bool:
+    """Tells whether a client has to take first what lies here for it."""
+    return isinstance(connection, Connection) and connection.flow.write_paused
 
 
 async def bots_game(anna: Player, rounds: int = 1) -> str:

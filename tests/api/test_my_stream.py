@@ -245,22 +245,22 @@ async def test_an_opener_who_does_not_play_is_told_late_and_every_event_once(wor
         await close(anna, boris, clara)
 
 
-async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 100_000)
-    world = new_world(slow_s=0.1)
-    async with serving(world, send_buffer=16_384) as (_, base_url):
+    async with serving(world, send_buffer=16_384) as (server, base_url):
         anna = await guest(base_url, "Anna")
         cursor = await _cursor_now(world)
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
         head = (await anna.view(game_id))["version"]
-        told = await read_slowly(base_url, MINE, anna, f"Last-Event-ID: {cursor}")
+        told = await read_slowly(world, server, base_url, MINE, anna, f"Last-Event-ID: {cursor}")
         kind, _, data = told[-1]
         sent = events_in(told, game_id)[-1]["version"]
         assert (kind, data["retry_ms"], data["games"][0]["after"]) == ("resync", 1_000, sent)
         assert sent < head
         last = [id_ for _, id_, _ in told if id_][-1]
-        world.house.streams.slow_s = 10
         async with aclosing(mine(anna, last)) as stream:
             rest = await told_until(stream, game_id, head)
         assert [event["version"] for event in events_in(told + rest, game_id)] == list(range(1, head + 1))

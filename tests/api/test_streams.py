@@ -186,14 +186,13 @@ async def test_an_event_that_came_over_the_bus_is_not_read_from_the_log_again(wo
         await close(anna, boris)
 
 
-async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_rest_later() -> None:
-    world = new_world(slow_s=0.1)
-    async with serving(world, send_buffer=16_384) as (_, base_url):
+async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_rest_later(world: World) -> None:
+    async with serving(world, send_buffer=16_384) as (server, base_url):
         anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
         head = (await anna.view(game_id))["version"]
-        told = await read_slowly(base_url, f"/v1/games/{game_id}/stream", anna)
+        told = await read_slowly(world, server, base_url, f"/v1/games/{game_id}/stream", anna)
         assert told[-1][0] == "resync"
         sent = told[-2][2]["version"]
         assert sent < head

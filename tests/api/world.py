@@ -12,7 +12,7 @@ import httpx
 from litestar import Litestar
 
 from api.house import House
-from api.open_streams import SLOW_S, Streams
+from api.open_streams import Streams
 from api.routes import application
 from api.server import Server
 from services.attendance import AtTables
@@ -96,9 +96,7 @@ AMPLE = Quotas(
 )
 
 
-def new_world(
-    *, quotas: Quotas = AMPLE, heartbeat_s: float = 15.0, slow_s: float = SLOW_S, lag_s: float = 0.0
-) -> World:
+def new_world(*, quotas: Quotas = AMPLE, heartbeat_s: float = 15.0, lag_s: float = 0.0) -> World:
     """Builds an empty house."""
     log, accounts, secrets = MemoryLog(), MemoryAccounts(), MemorySecrets()
     webhooks = MemoryWebhooks(accounts)
@@ -142,9 +140,7 @@ def new_world(
         },
         processes=processes,
         relay_lag=relay_lag,
-        streams=Streams(
-            heartbeat_s, slow_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address
-        ),
+        streams=Streams(heartbeat_s, per_token=quotas.streams_per_token, per_address=quotas.streams_per_address),
     )
     twins = (log, MemoryBus(log), accounts, webhooks, secrets, stream_tickets, attendance)
     return World(house, application(house), *twins, alive)
