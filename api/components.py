@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import fields
 
 from api.operations import OPERATIONS
-from api.schemas import Components, Schema, described
+from api.schemas import Components, Schema, described, explained
 from api.shapes import NewGameRequest, NewSeat
 from domain import ruleset
 from domain.commands import Move
@@ -62,11 +62,11 @@ def _event(data: Any, kind: str, components: Components) -> Schema:
     properties: Schema = {}
     for field in fields(EventBody):
         if field.name == "data":
-            properties["data"] = components.ref(data)
+            properties["data"] = explained(components.ref(data), "Event", "data")
         elif field.name == "kind":
             properties["kind"] = {"type": "string", "const": kind}
         else:
-            properties[field.encode_name] = components.of(field.type)
+            properties[field.encode_name] = explained(components.of(field.type), "Event", field.encode_name)
     properties["occurred_at"]["format"] = "date-time"
     return {
         "type": "object",

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from msgspec import NODEFAULT, Meta, Struct, UnsetType, to_builtins
 from msgspec.structs import FieldInfo, fields
 
+from api.meanings import meaning_of
+
 Schema: TypeAlias = dict[str, Any]
 
 _PLAIN: dict[Any, Schema] = {
@@ -47,7 +49,7 @@ class Components:
             raise ValueError(f"two types are called {name}")
         if name not in self.schemas:
             self.schemas[name] = {}  # so that a type within itself ends here
-            self.schemas[name] = self._struct(type_) if _is_struct(type_) else self._union(type_)
+            self.schemas[name] = self._struct(type_, name) if _is_struct(type_) else self._union(type_)
         return {"$ref": f"#/components/schemas/{name}"}
 
     def of(self, type_: Any, *, is_closed: bool = False) -> Schema:
@@ -88,7 +90,7 @@ class Components:
             schema["x-extensible-enum"] = [*listed, None]
         return schema | {"type": [schema["type"], "null"]}
 
-    def _struct(self, type_: type[Struct]) -> Schema:
+    def _struct(self, type_: type[Struct], name: str) -> Schema:
         is_request = type_ in self._requests
         hints = get_type_hints(type_, include_extras=True)
         properties: dict[str, Schema] = {}
@@ -106,7 +108,7 @@ class Components:
                 required.append(field.encode_name)
             if _TIME.search(field.encode_name) and "enum" not in schema and "x-extensible-enum" not in schema:
                 schema["format"] = "date-time"
-            properties[field.encode_name] = schema
+            properties[field.encode_name] = explained(schema, name, field.encode_name)
         made: Schema = {"type": "object", "description": described(type_), "properties": properties}
         if required:
             made["required"] = required
@@ -126,6 +128,11 @@ class Components:
 def described(type_: type[Any]) -> str:
     """Gives a type's docstring in the words of JSON."""
     return re.sub(r"\bNone\b", "null", inspect.getdoc(type_) or "")
+
+
+def explained(schema: Schema, owner: str, field: str) -> Schema:
+    """Adds what a field means, where its type does not say so itself."""
+    return schema if "description" in schema else schema | {"description": meaning_of(owner, field)}
 
 
 def _constrained(schema: Schema, metas: tuple[Any, ...]) -> Schema:

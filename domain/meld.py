@@ -7,7 +7,7 @@ from domain.ruleset import MeldKind
 
 
 class Placed(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A card in a meld. `as_` is a wild's role: a card in a run, a rank in a set or any-suit run, else a colour.
+    """A card in a meld. `as` is a wild's role: a card in a run, a rank in a set or any-suit run, else a colour.
 
     On the table a natural card has None; in a command None also means "where one reading exists, that one".
     """

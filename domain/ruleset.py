@@ -136,11 +136,9 @@ class Points(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ruleset(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """Every rule of one game, whole: what stands in a game's first event.
+    """Every rule of one game, whole: what stands in a game's first event."""
 
-    Its instance dict keeps what was worked out from it (domain/remembered.py).
-    """
-
+    # dict: keeps what was worked out from it (remembered.py)
     name: str = ""
     source: str = ""
     players: Players = Players()

@@ -11,9 +11,12 @@ function make(tag, attributes, ...children) {
   return node;
 }
 
+function inline(line) {
+  return line.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
+}
+
 // The little Markdown that descriptions use: paragraphs, lists, code.
 function prose(text) {
-  const inline = (line) => line.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
   const blocks = (text || "").split(/\n\n+/).map((block) => {
     const lines = block.split("\n");
     if (lines.every((line) => line.startsWith("- "))) {
@@ -83,7 +86,8 @@ const Schema = {
       const isRequired = (schema.required || []).includes(name);
       return make("div", { class: "field" },
         make("code", {}, name), isRequired ? make("span", { class: "required", title: "always there" }, "*") : null, " ",
-        make("span", { class: "type" }, [this.type(field), this.limits(field), field.description].filter(Boolean).join(" · ")),
+        make("span", { class: "type" }, [this.type(field), this.limits(field)].filter(Boolean).join(" · ")),
+        field.description ? make("span", { class: "says" }, inline(field.description)) : null,
         this.targets(field).map((target) => this.component(target, false)));
     });
     const members = (schema.oneOf || []).map((member) => this.component(this.nameOf(member), false));

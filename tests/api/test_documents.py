@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import fields
 
 from api import asyncapi
+from api.meanings import MEANINGS
 from api.messages import is_stream
 from api.openapi import document, document_text
 from api.operation import TAGS, Operation
@@ -20,6 +21,7 @@ from api.webhook_shapes import MESSAGES
 from domain.commands import Move
 from domain.refusals import Reason, RuleBroken
 from domain.visible import KINDS as EVENT_KINDS
+from services.rendering import EventBody
 from tests.api.scopes import allow
 from tests.api.world import Json, Player, World, new_world, players
 from tests.described import Undescribed, check, shape_faults
@@ -75,6 +77,32 @@ def test_every_operation_has_its_id_one_tag_and_its_words() -> None:
         assert operation.tag in TAGS
         assert operation.description
         assert set(operation.problem_codes) <= set(KINDS)
+
+
+def test_every_field_and_every_parameter_says_what_it_is() -> None:
+    silent = [
+        f"{name}.{field}"
+        for name, schema in SCHEMAS.items()
+        for field, shown in schema.get("properties", {}).items()
+        if "const" not in shown and not shown.get("description")
+    ]
+    silent += [
+        f"{operation['operationId']} {parameter['name']}"
+        for path in DOCUMENT["paths"].values()
+        for operation in path.values()
+        for parameter in operation.get("parameters", ())
+        if not parameter["description"]
+    ]
+    assert silent == []
+
+
+def test_no_words_are_kept_for_a_field_that_is_gone() -> None:
+    queries = {operation.types.query for operation in OPERATIONS}
+    there = {f"{name}.{field}" for name, schema in SCHEMAS.items() for field in schema.get("properties", {})}
+    there |= {f"{query.__name__}.{field.encode_name}" for query in queries for field in fields(query)}
+    there |= {f"Event.{field.encode_name}" for field in fields(EventBody)}
+    there |= {place.partition(".")[2] for place in there}
+    assert set(MEANINGS) <= there
 
 
 def test_every_union_of_objects_tells_its_members_apart() -> None:

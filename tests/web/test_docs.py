@@ -82,5 +82,15 @@ def test_the_filter_narrows_the_index(docs: Page) -> None:
 
 def test_nothing_is_wider_than_a_telephone(docs: Page) -> None:
     docs.set_viewport_size({"width": 390, "height": 844})
-    opened(docs, "makeMove")
-    assert docs.evaluate("document.documentElement.scrollWidth") <= 390
+    for operation in ("makeMove", "createGame", "createWebhook", "validateRuleset"):
+        opened(docs, operation).locator(".schema details").evaluate_all(
+            "all => all.forEach((each) => each.open = true)"
+        )
+        assert docs.evaluate("document.documentElement.scrollWidth") <= 390, operation
+
+
+def test_each_field_says_what_it_is(docs: Page) -> None:
+    fields = opened(docs, "createGame").locator(".schema .field")
+    told = fields.filter(has=docs.locator("code", has_text="spectator_delay_s")).locator(".says").first
+    assert told.inner_text() == "how late delayed spectators see what happens"
+    assert told.locator("code").inner_text() == "delayed"
