@@ -11,7 +11,11 @@ from services.seeing import sees_late
 
 
 async def away_from(house: House, caller: Principal, game: Game | ListedGame) -> Away:
-    """Tells who is away from a table; one who sees it late is not told, as it would tell of the present."""
+    """Tells who is away from a table; one who sees it late is not told, as it would tell of the present.
+
+    Who asks is there, from this very answer on.
+    """
+    house.at_tables.sign(game.game_id, caller.player_id)
     return (await all_away(house, caller, [game])).get(game.game_id, NOBODY)
 
 

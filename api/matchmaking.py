@@ -94,7 +94,11 @@ async def list_tickets(house: House, call: Call[NoQuery, None]) -> Answer[Ticket
 
 async def get_ticket(house: House, call: Call[NoQuery, None]) -> Answer[TicketBody]:
     """Tells whether a ticket of the caller's waits, or which game it has led to."""
-    return Answer(_shown(await tickets.find(house.tickets, call.caller, ticket_id_of(call.path))))
+    found = await tickets.find(house.tickets, call.caller, ticket_id_of(call.path))
+    shown = _shown(found)
+    if shown.game_id is not None:
+        house.at_tables.sign(shown.game_id, call.caller.player_id)  # whoever is told of the table is coming
+    return Answer(shown)
 
 
 async def cancel_ticket(house: House, call: Call[NoQuery, None]) -> Answer[None]:
@@ -107,7 +111,7 @@ def _players(body: TicketRequest) -> Players:
     possible = ruleset_of(body.ruleset, {}).players
     wanted = possible if body.players is None else Players(body.players.min, body.players.max)
     if not possible.min <= wanted.min <= wanted.max <= possible.max:
-        detail = f"{body.ruleset} is for {possible.min} to {possible.max} players."
+        detail = f"{body.ruleset} is for {possible.min} to {possible.max} players, and min is not above max."
         raise invalid("body", "/players", "bad_player_number", detail)
     return wanted
 

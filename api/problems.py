@@ -47,7 +47,9 @@ KINDS: dict[str, Kind] = {
     ),
     "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
     "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
-    "not_your_decision": Kind(403, "Not your decision", "The question is asked to another seat."),
+    "not_your_decision": Kind(
+        403, "Not your decision", "The question is asked to another seat, or that seat is another player's."
+    ),
     "scope_not_owned": Kind(403, "Scope not owned", "A token can hand on only scopes that it has itself."),
     "hints_forbidden": Kind(403, "Hints forbidden", "This game is played without hints."),
     "not_your_game": Kind(403, "Not your game", "Only the player who opened the game may do this."),
@@ -72,14 +74,20 @@ KINDS: dict[str, Kind] = {
     ),
     "seat_taken": Kind(409, "Seat taken", "Somebody else sits there, or the caller sits elsewhere in this game."),
     "seats_open": Kind(409, "Seats open", "A game starts with every seat taken."),
-    "already_started": Kind(409, "Already started", "Seats are taken and games are started only while they wait."),
+    "already_started": Kind(
+        409, "Already started", "That is done only while a game waits; this one has begun or is over."
+    ),
     "game_not_started": Kind(409, "Game not started", "The game still waits for its start."),
     "game_finished": Kind(409, "Game finished", "The game is over."),
-    "game_not_finished": Kind(409, "Game not finished", "That is shown when the game is over."),
+    "game_not_finished": Kind(409, "Game not finished", "That comes when the game is over."),
     "not_your_turn": Kind(409, "Not your turn", "That move belongs to the player in turn."),
     "nonce_not_asked": Kind(409, "Nonce not asked", "No nonce of this seat is waited for."),
     "wrong_nonce": Kind(422, "Wrong nonce", "These are not the 16 bytes that the seat has committed itself to."),
-    "seat_not_held": Kind(409, "Seat not held", "Nobody sits there who could leave or be replaced."),
+    "seat_not_held": Kind(
+        409,
+        "Seat not held",
+        "The seat is out of the game, its hand is not the inviter's any more, or no bot plays for its person.",
+    ),
     "game_full": Kind(409, "Game full", "No seat is open any more."),
     "too_many_games": Kind(409, "Too many games", "So many of the caller's games are not over; see /v1/meta."),
     "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
@@ -92,6 +100,7 @@ KINDS: dict[str, Kind] = {
     "webhook_disabled": Kind(409, "Webhook disabled", "Nothing is sent to it until it is switched on again."),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
+    "precondition_required": Kind(428, "Precondition required", "The request needs If-Match; so far none does."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
     "idempotency_key_reused": Kind(422, "Idempotency-Key reused", "The key belongs to another request of this player."),

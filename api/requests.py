@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from api.choices import choices
 from api.patterns import KEY, ONE_LINE
 from api.problems import Failed, FieldError, Place
 from services.ids import uuid_of
@@ -95,13 +96,13 @@ def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T],
         return decoder.decode(b"{}")
     media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not re.fullmatch(r"application/[\w.-]+\+json", media_type):
-        raise Failed("unsupported_media_type")
+        raise Failed("unsupported_media_type", "" if body else "This request needs a body, sent as application/json.")
     if _is_too_deep(body):
         raise invalid("body", "", "too_deep", f"Nested deeper than {MAX_DEPTH} levels.")
     try:
         return _decoded(body, decoder)
     except msgspec.ValidationError as error:
-        raise _shape_failure("body", str(error)) from None
+        raise _shape_failure("body", str(error), decoder.type) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Failed("malformed_json") from None
 
@@ -147,7 +148,7 @@ def decode_query(query: bytes, type_: type[T]) -> T:
     try:
         return msgspec.convert(given, type_, strict=False)
     except msgspec.ValidationError as error:
-        raise _shape_failure("query", str(error)) from None
+        raise _shape_failure("query", str(error), type_) from None
 
 
 def keyed_request(
@@ -214,13 +215,17 @@ def strange_cursor() -> Failed:
     return invalid("query", "cursor", "invalid_value", "This cursor was not given by this list.")
 
 
-def _shape_failure(place: Place, message: str) -> Failed:
+def _shape_failure(place: Place, message: str, type_: Any) -> Failed:
     """Turns msgspec's "Expected `int`, got `str` - at `$.seats[0].level`" into a fault with its place."""
     detail, _, where = message.partition(" - at `$")
     pointer = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
     named = re.search(r"(?:unknown|missing required) field `(.*)`", detail)
     pointer += f"/{named[1]}" if named else ""
     code = "unknown_field" if "unknown field" in detail else "missing" if "missing" in detail else "invalid_value"
+    if code == "unknown_field" and place == "query" and named:
+        detail = f"There is no parameter `{named[1]}` here"
+    if (known := choices(type_, pointer)) and detail.startswith("Invalid "):
+        detail = f"{detail}; known are {', '.join(known)}"
     return invalid(place, pointer if place == "body" else pointer.lstrip("/"), code, f"{detail}.")
 
 

@@ -1,7 +1,7 @@
 """Whether JSON has the shape of a ruleset: every field that has not, with its JSON pointer."""
 
 from collections.abc import Iterator
-from typing import get_args, get_origin
+from typing import Literal, get_args, get_origin
 
 import msgspec
 from msgspec.structs import fields
@@ -14,7 +14,7 @@ def shape_faults(value: object, type_: object, path: str = "") -> tuple[Fault, .
     try:
         msgspec.convert(value, type_, strict=True, str_keys=True)
     except msgspec.ValidationError as error:
-        return tuple(_faults_inside(value, type_, path)) or (_fault(str(error), path),)
+        return tuple(_faults_inside(value, type_, path)) or (_fault(str(error), path, type_),)
     return ()
 
 
@@ -41,6 +41,7 @@ def _faults_in_fields(value: dict[str, object], type_: type[msgspec.Struct], pat
             yield Fault("unknown_field", pointer(path, name), "there is no such knob")
 
 
-def _fault(message: str, path: str) -> Fault:
+def _fault(message: str, path: str, type_: object) -> Fault:
     """Turns msgspec's "…" or "… - at `$…`" into a fault."""
-    return Fault("invalid_value", path, message.partition(" - at `")[0])
+    known = f"; known are {', '.join(get_args(type_))}" if get_origin(type_) is Literal else ""
+    return Fault("invalid_value", path, message.partition(" - at `")[0] + known)

@@ -133,7 +133,9 @@ class AtTables:
         watched = self._watched.get(game_id)
         if watched is None:
             return frozenset()
-        return frozenset(player for seat, player in watched.people if seat in watched.away)
+        return frozenset(
+            player for seat, player in watched.people if seat in watched.away and not self._is_here(game_id, player)
+        )
 
     async def away(self, games: Sequence[Game | ListedGame]) -> dict[str, frozenset[str]]:
         """Tells who is away from these games' tables. Cost: at most one question a second for a game."""
@@ -146,7 +148,7 @@ class AtTables:
             if game_id in self._watched:
                 told[game_id] = self.away_now(game_id)
             elif asked is not None and now - asked[0] < LOOK_S:
-                told[game_id] = asked[1]
+                told[game_id] = frozenset(player for player in asked[1] if not self._is_here(game_id, player))
             else:
                 unknown[game_id] = people
         if unknown:
@@ -205,19 +207,21 @@ class AtTables:
 
     async def _absent(self, people: dict[str, People]) -> set[Sign]:
         """Gives those whom nobody has seen; nobody where nobody can be asked."""
-        since = self._clock() - AWAY_S
         asked = [
             (game_id, player)
             for game_id, those in people.items()
             for _, player in those
-            if self._seen.get((game_id, player), since) <= since
-            and (game_id, player) not in self._open
-            and (EVERYWHERE, player) not in self._open
+            if not self._is_here(game_id, player)
         ]
         try:
             return await self._attendance.absent(asked) if asked else set()
         except Unavailable:
             return set()
+
+    def _is_here(self, game_id: str, player_id: str) -> bool:
+        """Tells whether this process itself has seen somebody lately; it need ask nobody then."""
+        sign, since = (game_id, player_id), self._clock() - AWAY_S
+        return self._seen.get(sign, since) > since or sign in self._open or (EVERYWHERE, player_id) in self._open
 
 
 def people_of(game: Game | ListedGame) -> People:

@@ -69,6 +69,29 @@ async def test_who_asks_nothing_for_a_while_is_away_until_they_ask_again(
     assert await aways(anna, game_id) == [[False] * 4] * 3
 
 
+async def test_nobody_is_told_that_they_are_away_themselves(world: World, anna: Player, boris: Player) -> None:
+    await later(world, 3 * AWAY_S)
+    open_ = {"controller": "open"}
+    game = await anna.open_game(seats=[{"controller": "you"}, open_])
+    code = (await anna.sent("POST", f"/v1/games/{game['game_id']}/invites"))["code"]
+    joined = await boris.sent("POST", f"/v1/invites/{code}/accept")
+    assert [[seat["away"] for seat in each["seats"]] for each in (game, joined)] == [[False] * 2] * 2
+    await later(world, 3 * AWAY_S)
+    assert await aways(anna, game["game_id"]) == [[False, True]] * 3
+    assert await aways(boris, game["game_id"]) == [[False, False]] * 3
+
+
+async def test_who_was_told_of_a_match_is_at_its_table(
+    world: World, anna: Player, boris: Player, clara: Player
+) -> None:
+    await later(world, 3 * AWAY_S)
+    wish = {"ruleset": "davis", "players": {"min": 2, "max": 2}}
+    made = [await player.sent("POST", "/v1/matchmaking/tickets", wish) for player in (anna, boris)]
+    await world.match()
+    told = await anna.sent("GET", f"/v1/matchmaking/tickets/{made[0]['ticket_id']}")
+    assert await aways(clara, told["game_id"]) == [[False, True]] * 3
+
+
 async def test_a_304_says_nothing_about_who_is_there(world: World, anna: Player, boris: Player) -> None:
     game_id = await dealt_game(world, anna, boris)
     before = await anna.call("GET", f"/v1/games/{game_id}/view")

@@ -9,7 +9,7 @@ from api.requests import MAX_KEY
 from domain.presets import preset_names
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
-from tests.api.world import DAVIS, Player, World
+from tests.api.world import DAVIS, Player, World, dealt_game
 from tests.described import shape_faults
 
 NEW_GAME = {"$ref": "#/components/schemas/NewGame"}
@@ -68,6 +68,59 @@ async def test_a_refusal_names_the_field_and_why(
 ) -> None:
     problem = assert_problem(await anna.call("POST", path, body, idempotency_key="k"), 422, "invalid_request")
     assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [fault]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("/v1/games", DAVIS | {"spectators": "some"}, "Invalid enum value 'some'; known are delayed, none, public."),
+        ("/v1/games", DAVIS | {"pace": {"claims": "late"}}, "Invalid enum value 'late'; known are early, full."),
+        (
+            "/v1/games",
+            DAVIS | {"seats": [{"controller": "me"}, {"controller": "bot"}]},
+            "Invalid value 'me'; known are you, bot, open.",
+        ),
+        (
+            "/v1/games",
+            DAVIS | {"seats": [{"controller": "you"}, {"controller": "bot", "level": "hard"}]},
+            "Invalid enum value 'hard'; known are easy, normal.",
+        ),
+        (
+            "/v1/games",
+            DAVIS | {"overrides": {"ace": "middle"}},
+            "Invalid enum value 'middle'; known are low, high, both, corner",
+        ),
+        ("/v1/me/tokens", {"scopes": ["all"]}, "Invalid enum value 'all'; known are bot, operate, play, watch."),
+    ],
+)
+async def test_a_refusal_lists_the_words_that_are_known(
+    anna: Player, path: str, body: dict[str, Any], words: str
+) -> None:
+    problem = assert_problem(await anna.call("POST", path, body, idempotency_key="k"), 422, "invalid_request")
+    assert [error["detail"] for error in problem["errors"]] == [words]
+
+
+async def test_a_query_that_is_refused_tells_what_is_known(anna: Player) -> None:
+    problem = assert_problem(await anna.call("GET", "/v1/games?status=over"), 422, "invalid_request")
+    assert problem["detail"] == "Invalid enum value 'over'; known are cancelled, finished, playing, waiting."
+    problem = assert_problem(await anna.call("GET", "/v1/games?state=waiting"), 422, "invalid_request")
+    assert problem["detail"] == "There is no parameter `state` here."
+
+
+async def test_a_body_that_was_forgotten_is_called_so(anna: Player) -> None:
+    problem = assert_problem(await anna.call("PATCH", "/v1/me"), 415, "unsupported_media_type")
+    assert problem["detail"] == "This request needs a body, sent as application/json."
+
+
+async def test_a_cache_keeps_what_each_token_was_shown_apart(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    for path in (f"/v1/games/{game_id}", f"/v1/games/{game_id}/view"):
+        shown = await anna.call("GET", path)
+        same = await boris.call("GET", path, if_none_match=shown.headers["etag"])
+        assert (shown.status_code, same.status_code) == (200, 304)
+        for answer in (shown, same):
+            kept = answer.headers["vary"], answer.headers["cache-control"]
+            assert kept == ("Authorization", "private, no-cache")
 
 
 @pytest.mark.parametrize("name", preset_names())
