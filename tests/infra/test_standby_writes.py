@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 
@@ -14,7 +15,7 @@ from infra.postgres import database as database_module
 from infra.postgres import lane as lane_module
 from infra.postgres import work
 from infra.postgres.accounts import PostgresAccounts
-from infra.postgres.database import Database
+from infra.postgres.database import Database, LeftAlone
 from infra.settings import Settings, read_settings
 from infra.sql import statements
 from services.ids import new_uuid, public_id
@@ -47,6 +48,7 @@ WRITES = {
 
 WRITING = re.compile(r"^(?!--).*\b(INSERT INTO|UPDATE|DELETE FROM)\b", re.MULTILINE)
 FUNCTION = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)\(.*?\$\$(.*?)\$\$", re.MULTILINE | re.DOTALL)
+_WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 SHOWN_ONCE = ("a player", "a token", "a webhook")  # what has a secret in its answer is not repeated: one more is made
 
 
@@ -135,6 +137,40 @@ async def test_behind_a_write_that_waits_nothing_takes_up_a_session_of_its_own(s
             assert await known.principal((1).to_bytes(32)) is None
         await eventually(lambda: known.principal((1).to_bytes(32)))
         await add(known, 4)
+
+
+async def test_one_that_is_left_alone_while_others_are_asked_after_is_remembered(standing_by: Pair) -> None:
+    """The answer says nothing of it: taken for done, it would have further ones take up sessions behind it."""
+    is_left = asyncio.Event()
+
+    class Unhurried(Database):
+        """Gets its answer about those that were left alone when another one is."""
+
+        async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+            rows = await super().fetch(statement, *arguments)
+            await is_left.wait()
+            return rows
+
+    database = Unhurried(standing_by.url, size=4, name="test")
+    known = PostgresAccounts(database)
+    async with parted(standing_by, answer_s=1.0):
+        first = asyncio.create_task(add(known, 21))
+        await eventually(lambda: asyncio.to_thread(_waits, standing_by))
+        [pid] = ask(standing_by.primary.url, _WAITING).split()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database_module, "ANSWER_S", 2.0)
+            second = asyncio.create_task(add(known, 22))
+            await asyncio.wait([first])
+        ask(standing_by.primary.url, f"SELECT pg_terminate_backend({pid}, 5000)")  # the one that is asked after is done
+        third = asyncio.create_task(add(known, 23))
+        await asyncio.wait([second])
+        is_left.set()
+        with pytest.raises(Unavailable, match="standby"):
+            await third
+        assert [type(each.exception()) for each in (first, second)] == [LeftAlone, LeftAlone]
+    await eventually(lambda: known.principal((22).to_bytes(32)))
+    await add(known, 24)
+    await database.close()
 
 
 async def test_a_write_whose_caller_has_gone_is_not_cancelled(standing_by: Pair) -> None:
