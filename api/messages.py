@@ -2,8 +2,19 @@
 
 from typing import Any
 
-from api.my_stream import Joined, Left, MyHeartbeat, MyHello, MyResync, MyStream
-from api.stream_shapes import Bye, Heartbeat, Hello, Presence, Resync
+from api.my_stream import MyStream
+from api.stream_shapes import (
+    Bye,
+    Heartbeat,
+    Hello,
+    Joined,
+    Left,
+    MyHeartbeat,
+    MyHello,
+    MyResync,
+    Presence,
+    Resync,
+)  # fmt: skip
 from api.streams import EventStream
 from domain.view import View
 

@@ -8,12 +8,22 @@ import time
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
-from msgspec import Struct
-
 from api.alarms import Alarm
 from api.house import House
 from api.readers import BATCH
-from api.stream_shapes import RETRY_MS, bye_piece, extra, presence_pieces, resync_piece
+from api.stream_shapes import (
+    RETRY_MS,
+    GamePlace,
+    Joined,
+    Left,
+    MyHeartbeat,
+    MyHello,
+    MyResync,
+    bye_piece,
+    extra,
+    presence_pieces,
+    resync_piece,
+)
 from api.streams import LATE_S, RECHECK_S, EventStream
 from domain.events import SeatChanged
 from domain.state import is_over
@@ -29,49 +39,6 @@ from services.seeing import as_listed, sees_late
 from services.tables import GameNotFound, Hot
 
 MISSED_AT_MOST = MARKS_AT_MOST // 2  # a client that has missed more reads its games anew
-
-
-class GamePlace(Struct, frozen=True):
-    """How far a game is, and after which of its versions the stream tells it."""
-
-    game_id: str
-    version: int
-    after: int
-
-
-class MyHello(Struct, frozen=True):
-    """The first message: the caller's games that are not over, or went on since the cursor."""
-
-    games: tuple[GamePlace, ...]
-
-
-class Joined(Struct, frozen=True):
-    """From now on the stream tells this game too: the caller has opened it, or sits at it now."""
-
-    game_id: str
-    version: int
-    after: int
-
-
-class Left(Struct, frozen=True):
-    """The stream tells no more of this game: it is not the caller's any more."""
-
-    game_id: str
-
-
-class MyHeartbeat(Struct, frozen=True):
-    """A sign of life. Its id is a cursor too, so that a quiet client's does not grow old."""
-
-
-class MyResync(Struct, frozen=True):
-    """The cursor was too old, or the client too slow: of each game everything up to `version` may be missing.
-
-    retry_ms: null where the stream goes on, after each game's `after`; else it ends, and a client comes back after
-    so long with its last id.
-    """
-
-    games: tuple[GamePlace, ...]
-    retry_ms: int | None
 
 
 class MyStream(EventStream, frozen=True):

@@ -59,6 +59,49 @@ class Resync(Struct, frozen=True):
     retry_ms: int = RETRY_MS
 
 
+class GamePlace(Struct, frozen=True):
+    """How far a game is, and after which of its versions the stream tells it."""
+
+    game_id: str
+    version: int
+    after: int
+
+
+class MyHello(Struct, frozen=True):
+    """The first message: the caller's games that are not over, or went on since the cursor."""
+
+    games: tuple[GamePlace, ...]
+
+
+class Joined(Struct, frozen=True):
+    """From now on the stream tells this game too: the caller has opened it, or sits at it now."""
+
+    game_id: str
+    version: int
+    after: int
+
+
+class Left(Struct, frozen=True):
+    """The stream tells no more of this game: it is not the caller's any more."""
+
+    game_id: str
+
+
+class MyHeartbeat(Struct, frozen=True):
+    """A sign of life. Its id is a cursor too, so that a quiet client's does not grow old."""
+
+
+class MyResync(Struct, frozen=True):
+    """The cursor was too old, or the client too slow: of each game everything up to `version` may be missing.
+
+    retry_ms: null where the stream goes on, after each game's `after`; else it ends, and a client comes back after
+    so long with its last id.
+    """
+
+    games: tuple[GamePlace, ...]
+    retry_ms: int | None
+
+
 def bye_piece(reason: Farewell) -> bytes:
     """Writes a goodbye, and when to come back."""
     bye = Bye(reason, REPLACED_MS if reason == "replaced" else RETRY_MS)
