@@ -9,9 +9,10 @@ A folder's conftest imports the names that it needs. Tests with long transaction
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from functools import cache
+from inspect import isawaitable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -89,10 +90,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-async def eventually(is_so: Callable[[], Awaitable[object]], *, within_s: float = 30.0, what: str = "") -> None:
-    """Waits for a fact, looked at every 20 ms."""
+async def eventually(is_so: Callable[[], object], *, within_s: float = 30.0, what: str = "") -> None:
+    """Waits for a fact, looked at every 20 ms; who tells it may be awaited."""
     deadline = time.monotonic() + within_s
-    while not await is_so():
+    while not (await so if isawaitable(so := is_so()) else so):
         assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
         await asyncio.sleep(0.02)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
 from msgspec import Struct
 
 from infra.embedded.binaries import postgres_folder
@@ -54,6 +55,13 @@ class Pair(Struct, frozen=True):
     def _follow(self, conninfo: str) -> None:
         ask(self.standby.url, f"ALTER SYSTEM SET primary_conninfo = '{conninfo}'")
         ask(self.standby.url, "SELECT pg_reload_conf()")
+
+
+@pytest.fixture
+def standing_by() -> Iterator[Pair]:
+    """A pair whose standby is synchronous, for one test."""
+    with pair(is_synchronous=True) as both:
+        yield both
 
 
 @contextmanager

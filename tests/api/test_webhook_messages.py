@@ -165,7 +165,7 @@ async def test_no_hidden_card_no_secret_and_no_token_is_found_anywhere(
     post.server.answers = [500, "timeout", 302]
     handing = asyncio.create_task(post.hand_outs.run())
     await post.carry()
-    await eventually(lambda: _is(post.jobs.handed_out != []))
+    await eventually(lambda: post.jobs.handed_out != [])
     handing.cancel()
     assert {*post.jobs.handed_out} == {path.rpartition("/")[2]}
     for _ in range(4):
@@ -236,7 +236,3 @@ def test_the_lines_of_the_guide_verify_a_message() -> None:
         assert names["is_genuine"](shown_secret(secrets[0]), headers, body)
         assert not names["is_genuine"](shown_secret(b"x" * 32), headers, body)
         assert not names["is_genuine"](shown_secret(secrets[0]), headers, body + b" ")
-
-
-async def _is(value: bool) -> bool:
-    return value

@@ -20,8 +20,8 @@ from tests.e2e.client import Client, Json, messages
 from tests.replica import Replica
 
 PACE = {"claim_window_s": 1, "turn_s": 5, "bot_delay_ms": 0}
-RECOVERY_S = 30.0  # so long after the last fault until the server is ready again
-CATCH_UP_S = 10.0  # so long after the last move until every stream has told it
+RECOVERY_S = 60.0  # so long after the last fault until the server is ready again
+CATCH_UP_S = 30.0  # so long after the last move until every stream has told it
 _REFUSALS = range(400, 500)
 _PAUSE_S = 0.05
 

@@ -50,7 +50,7 @@ def roof(settings: Settings, names: Sequence[str], **further: int | str) -> Iter
                 running.base_urls.append(f"http://127.0.0.1:{port}")
         for base_url in running.base_urls:
             port = urlsplit(base_url).port or 80
-            eventually(lambda port=port: not missing("127.0.0.1", port), within_s=60, what="ready")  # type: ignore[misc]
+            eventually(lambda port=port: not missing("127.0.0.1", port), within_s=120, what="ready")  # type: ignore[misc]
         yield running
 
 

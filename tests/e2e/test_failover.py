@@ -15,17 +15,13 @@ from tests.e2e.history import faults_in, live_through, sitting
 from tests.e2e.roof import EVERYBODY, roof
 from tests.engines import with_redis
 from tests.stack_watching import eventually
-from tests.standby import Pair, pair
+from tests.standby import Pair, standing_by
+
+__all__ = ["standing_by"]
 
 SECONDS, PAUSE_S = 2.0, 1.0
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("e2e")]
-
-
-@pytest.fixture
-def standing_by() -> Iterator[Pair]:
-    with pair(is_synchronous=True) as both:
-        yield both
 
 
 @pytest.fixture

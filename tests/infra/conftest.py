@@ -7,7 +7,9 @@ import pytest
 
 from infra.embedded.engines import Engines, embedded_services
 from infra.settings import Settings
+from infra.wiring import Services, open_services
 from tests.engines import UNSAFE, anyio_backend, engines, run, settings, settings_of
+from tests.infra.telling import redis
 
 __all__ = ["anyio_backend", "engines", "own_engines", "own_settings", "owner", "settings"]
 
@@ -34,3 +36,14 @@ async def owner(own_settings: Settings) -> AsyncIterator[asyncpg.Connection]:
     await connection.execute("TRUNCATE event, idempotency, work")
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+async def services(own_settings: Settings) -> AsyncIterator[Services]:
+    async with open_services(own_settings) as services:
+        yield services
+
+
+@pytest.fixture
+async def empty_bus(own_settings: Settings) -> None:
+    await redis(own_settings, "FLUSHALL")

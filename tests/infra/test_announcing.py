@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -25,12 +24,6 @@ from services.webhooks import NewWebhook, Webhook
 from tests.engines import eventually
 
 SECRET = bytes(range(100, 132))
-
-
-@pytest.fixture
-async def services(own_settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(own_settings) as services:
-        yield services
 
 
 async def player(services: Services) -> Principal:

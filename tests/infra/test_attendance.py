@@ -65,5 +65,5 @@ async def test_a_redis_that_is_away_is_told_at_once(settings: Settings) -> None:
     for _ in range(3):
         with pytest.raises(Unavailable):
             await away.absent([("gam", ANNA)])
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 3
     await away.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from infra.embedded.engines import short_folder
 from infra.embedded.ports import free_port
 from infra.embedded.running import Running, start, wait_until
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.ports import Unavailable
 from tests.appends import append, new_game
 from tests.engines import eventually
@@ -46,20 +46,14 @@ async def _empty_bus(nodes: list[Running]) -> None:
         await call(node, "FLUSHALL")
 
 
-@pytest.fixture
-def settings(own_settings: Settings, nodes: list[Running]) -> Settings:
+@pytest.fixture(scope="module")
+def own_settings(own_settings: Settings, nodes: list[Running]) -> Settings:
     """Everything but the bus stays where it was."""
     return replace(own_settings, bus_url=nodes[0].url, bus_shards=16)
 
 
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(settings) as services:
-        yield services
-
-
 async def test_events_go_over_every_node_and_each_games_come_in_order(
-    settings: Settings, services: Services, nodes: list[Running]
+    own_settings: Settings, services: Services, nodes: list[Running]
 ) -> None:
     games = [new_game() for _ in range(40)]
     told: dict[str, list[int]] = {game: [] for game in games}
@@ -70,20 +64,20 @@ async def test_events_go_over_every_node_and_each_games_come_in_order(
                 told[entry.game_id].append(entry.version)
 
     listening = asyncio.create_task(listen())
-    async with relaying(settings):
-        await eventually(lambda: are_read(nodes, settings.bus_shards))
+    async with relaying(own_settings):
+        await eventually(lambda: are_read(nodes, own_settings.bus_shards))
         for after in range(5):
             await asyncio.gather(*(services.log.append(append(game, after)) for game in games))
-        await eventually(lambda: _is(all(len(versions) >= 5 for versions in told.values())))
+        await eventually(lambda: all(len(versions) >= 5 for versions in told.values()))
     listening.cancel()
     await asyncio.wait([listening])
     assert all(versions == [1, 2, 3, 4, 5] for versions in told.values())
     assert all([await keys(node) for node in nodes])
 
 
-async def test_a_slot_that_moves_is_followed(settings: Settings, services: Services, nodes: list[Running]) -> None:
+async def test_a_slot_that_moves_is_followed(own_settings: Settings, services: Services, nodes: list[Running]) -> None:
     games = [new_game() for _ in range(20)]
-    async with relaying(settings):
+    async with relaying(own_settings):
         await asyncio.gather(*(services.log.append(append(game)) for game in games))
         await eventually(lambda: are_told(nodes, 20))
         moved = await keys(nodes[1])
@@ -93,7 +87,7 @@ async def test_a_slot_that_moves_is_followed(settings: Settings, services: Servi
         await eventually(lambda: are_told(nodes, 40))
 
 
-async def test_a_cluster_that_lacks_slots_is_not_used(settings: Settings) -> None:
+async def test_a_cluster_that_lacks_slots_is_not_used(own_settings: Settings) -> None:
     with short_folder() as folder:
         alone = start_node(folder / "alone")
         with pytest.raises(Unavailable, match="slots"):
@@ -172,7 +166,3 @@ async def call(node: Running, *command: str | int | bytes) -> Any:
         return await wire.call(*command)
     finally:
         await wire.close()
-
-
-async def _is(value: bool) -> bool:
-    return value

@@ -85,15 +85,11 @@ async def test_what_comes_while_a_statement_is_under_way_goes_together(
 ) -> None:
     statements = Statements(lane, monkeypatch)
     first = asyncio.create_task(log.append(append(new_game())))
-    await eventually(lambda: _is(statements.sizes))
+    await eventually(lambda: statements.sizes)
     times = await all_of(log, [append(new_game(), count=3, request=keyed()) for _ in range(TOGETHER + 2)])
     assert statements.sizes == [1, TOGETHER, 2]
     assert len(set(times)) == 2
     await first
-
-
-async def _is(fact: object) -> bool:
-    return bool(fact)
 
 
 async def test_appends_to_one_game_go_one_after_the_other(

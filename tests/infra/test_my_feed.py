@@ -1,7 +1,6 @@
 """Streams of people over a real log, relay and bus: every event of all games once, whichever process tells it."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from random import Random
 
@@ -12,28 +11,21 @@ from api.app import opened_house
 from api.house import House
 from api.my_stream import my_story
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.cursors import read_cursor
 from tests.engines import eventually
 from tests.infra.bots import ANNA, new_bots_game, play
 from tests.infra.telling import redis, relaying
 
-pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
+pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
 
 Told = list[tuple[str, int]]
 
 
-@pytest.fixture
-def settings(own_settings: Settings) -> Settings:
+@pytest.fixture(scope="module")
+def own_settings(own_settings: Settings) -> Settings:
     """Spreads the games over four streams of the bus, whose orders are not one."""
     return msgspec.structs.replace(own_settings, bus_shards=4)
-
-
-@pytest.fixture
-async def services(settings: Settings) -> AsyncIterator[Services]:
-    await redis(settings, "FLUSHALL")
-    async with open_services(settings) as services:
-        yield services
 
 
 async def read(house: House, last: str, upto: int) -> tuple[Told, str]:
@@ -56,19 +48,19 @@ async def read(house: House, last: str, upto: int) -> tuple[Told, str]:
 
 @pytest.mark.parametrize("is_bus_cut", [False, True])
 async def test_every_event_comes_once_though_processes_die_and_the_bus_is_cut(
-    services: Services, settings: Settings, is_bus_cut: bool
+    services: Services, own_settings: Settings, is_bus_cut: bool
 ) -> None:
     games = [await new_bots_game(services) for _ in range(3)]
     random, told, last = Random(3), [], ""
-    async with relaying(settings), AsyncExitStack() as exits:
-        houses = [await exits.enter_async_context(opened_house(services, settings)) for _ in range(2)]
+    async with relaying(own_settings), AsyncExitStack() as exits:
+        houses = [await exits.enter_async_context(opened_house(services, own_settings)) for _ in range(2)]
         begun = {game_id: await play(services, game_id, 1) for game_id in games}
         await eventually(lambda: _is_settled(services, begun))
         _, last = await read(houses[0], "", 0)
         heads: dict[str, int] = {}
         for turn in range(6):
             if is_bus_cut and turn % 2:
-                await redis(settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+                await redis(own_settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             heads = {game_id: await play(services, game_id, 5) for game_id in games}
             some, last = await read(houses[turn % 2], last, random.randint(1, 12))
             told += some

@@ -15,7 +15,7 @@ from infra.settings import Settings
 from infra.watching.cluster import Cluster
 from infra.watching.counted import CountedTables
 from infra.watching.numbers import Reading, reading
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.memory import MemoryLog
 from services.ports import Unavailable, VersionConflict, Work
 from services.tables import Draft, GameNotFound
@@ -28,12 +28,6 @@ from workers.projector import projector
 from workers.relay import relay
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("numbers")]
-
-
-@pytest.fixture
-async def services(own_settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(own_settings) as services:
-        yield services
 
 
 @pytest.fixture

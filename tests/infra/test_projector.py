@@ -83,7 +83,7 @@ async def test_a_killed_process_goes_on_where_it_was(
         await eventually(lambda: has_caught_up(owner))
     rows = await dump(owner)
     with server("workers.projector", settings, "--rebuild") as rebuilding:
-        await eventually(lambda: _is(rebuilding.poll() is not None))
+        await eventually(lambda: rebuilding.poll() is not None)
         assert rebuilding.returncode == 0
     assert await owner.fetchval("SELECT max(build) FROM projection") == 2
     assert await dump(owner) == rows
@@ -143,7 +143,7 @@ async def test_a_late_commit_is_not_skipped(settings: Settings, services: Servic
         writer = Writer(services, seed=1, games=2)
         await writer.write()
         before = len(looks)
-        await eventually(lambda: _is(len(looks) > before + 3))
+        await eventually(lambda: len(looks) > before + 3)
         assert (await dump(owner))["lobby_game"] == []
         await late.commit()
         await eventually(lambda: has_caught_up(owner))
@@ -243,7 +243,3 @@ async def test_a_page_is_found_by_an_index_among_many_games(settings: Settings, 
 async def _take_lead(settings: Settings) -> None:
     async with leading_projector(settings.database_url):
         pass
-
-
-async def _is(value: bool) -> bool:
-    return value

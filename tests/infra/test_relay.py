@@ -1,7 +1,6 @@
 """The relay between a real log and a real bus: nothing is lost, nothing comes twice, all in order."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from functools import partial
 
 import asyncpg
@@ -14,7 +13,7 @@ from infra.embedded.valkey import start_redis
 from infra.postgres.relay import YoungerCluster
 from infra.postgres.rows import ACTORS
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.ids import new_uuid, uuid_of
 from services.lag import ALERT_S, LagWatch
 from services.memory import MemoryJobs
@@ -24,23 +23,12 @@ from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
 from tests.infra.telling import cut_off, has_told, has_told_so_many, in_order, redis, relaying, told, write
 
-pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
+pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
 
 _INSERT = (
     "INSERT INTO event (game_id, version, type, schema, actor, ordinal, command_id, payload) "
     "VALUES (gen_random_uuid(), 1, 19, 1, 1, 0, gen_random_uuid(), '{\"seat\":0}')"
 )
-
-
-@pytest.fixture(autouse=True)
-async def _empty_bus(own_settings: Settings) -> None:
-    await redis(own_settings, "FLUSHALL")
-
-
-@pytest.fixture
-async def services(own_settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(own_settings) as services:
-        yield services
 
 
 async def test_all_events_are_told_and_each_games_in_order(own_settings: Settings, services: Services) -> None:
@@ -81,7 +69,7 @@ async def test_a_late_commit_is_not_skipped(
         await owner.execute(_INSERT)
         written = await write(services, games=3)
         looks = relay.looks
-        await eventually(lambda: _is(relay.looks > looks + 30))
+        await eventually(lambda: relay.looks > looks + 30)
         assert await told(own_settings) == []
         await late.commit()
         await eventually(lambda: has_told_so_many(own_settings, 7))
@@ -141,7 +129,7 @@ async def test_a_poke_that_is_cut_off_delays_nobody_for_long(
             await eventually(lambda: _is_connected(owner, "shanghai poke"))
             await cut_off(owner, "shanghai poke")
             written += await write(services, games=1)
-            await eventually(partial(has_told, own_settings, written), within_s=1)
+            await eventually(partial(has_told, own_settings, written), within_s=5)
 
 
 async def test_redelivery_doubles_nothing(
@@ -151,7 +139,7 @@ async def test_redelivery_doubles_nothing(
     for _ in range(2):
         await owner.execute("UPDATE relay_checkpoint SET xid = '0', gseq = 0")
         async with relaying(own_settings) as relay:
-            await eventually(lambda: _is(relay.looks > 3))
+            await eventually(lambda: relay.looks > 3)
             written += await write(services, games=1)
             await eventually(partial(has_told, own_settings, written))
     assert len(await told(own_settings)) == len(written)
@@ -196,7 +184,7 @@ async def test_a_bus_that_forgets_by_itself_is_not_used(
     await redis(own_settings, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
     async with relaying(own_settings):
         written = await write(services, games=1)
-        await eventually(lambda: _is("noeviction" in caplog.text))
+        await eventually(lambda: "noeviction" in caplog.text)
         assert await told(own_settings) == []
         await redis(own_settings, "CONFIG", "SET", "maxmemory-policy", "noeviction")
         await eventually(lambda: has_told(own_settings, written))
@@ -217,8 +205,8 @@ async def test_a_job_follows_its_event(own_settings: Settings, services: Service
         await services.log.append(append(polite, work=Work("bots", 5_000 + 300)))
         await services.log.append(append(finished, work=None))
         await services.log.append(append(game, work=Work("bots", 5_000)))
-        await eventually(lambda: _is(jobs.handed_out == [game]))
-        await eventually(lambda: _is(jobs.handed_out == [game, polite]))
+        await eventually(lambda: jobs.handed_out == [game])
+        await eventually(lambda: jobs.handed_out == [game, polite])
 
 
 async def test_rows_from_an_older_cluster_are_refused(own_settings: Settings, owner: asyncpg.Connection) -> None:
@@ -236,10 +224,6 @@ async def test_a_hole_in_a_game_stops_the_relay(
     with pytest.raises(OrderBroken):
         async with relaying(own_settings) as relay:
             await relay.task
-
-
-async def _is(value: bool) -> bool:
-    return value
 
 
 async def _is_blocked(settings: Settings) -> bool:

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
 from functools import partial
 
 import asyncpg
@@ -12,27 +11,16 @@ from infra.postgres import leading
 from infra.postgres.leading import RELAY_LOCK
 from infra.postgres.relay import Superseded, leading_relay
 from infra.settings import Settings
-from infra.wiring import Services, open_services
+from infra.wiring import Services
 from services.memory import MemoryJobs
 from services.ports import Unavailable, Work
 from tests.appends import append, new_game
 from tests.engines import eventually
 from tests.infra.dying_relay import STEPS
-from tests.infra.telling import cut_off, has_told, has_told_so_many, in_order, redis, relaying, told, write
+from tests.infra.telling import cut_off, has_told, has_told_so_many, in_order, relaying, told, write
 from tests.processes import server
 
-pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
-
-
-@pytest.fixture(autouse=True)
-async def _empty_bus(own_settings: Settings) -> None:
-    await redis(own_settings, "FLUSHALL")
-
-
-@pytest.fixture
-async def services(own_settings: Settings) -> AsyncIterator[Services]:
-    async with open_services(own_settings) as services:
-        yield services
+pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
 
 
 async def test_of_two_relays_one_leads(own_settings: Settings) -> None:
@@ -78,14 +66,14 @@ async def test_a_relay_killed_at_any_step_loses_and_doubles_nothing(
     for after in range(3):
         await asyncio.gather(*(services.log.append(append(game, after, work=Work("bots", 5_000))) for game in games))
     with server("tests.infra.dying_relay", own_settings, step) as dying:
-        await eventually(lambda: _is(dying.poll() is not None))
+        await eventually(lambda: dying.poll() is not None)
         assert dying.returncode == -signal.SIGKILL
     jobs = MemoryJobs()
     async with relaying(own_settings, jobs):
         written = [(game, version) for version in (1, 2, 3) for game in games]
         await eventually(lambda: has_told(own_settings, written))
         if step != "saved":  # then they have been handed out before
-            await eventually(lambda: _is(set(jobs.handed_out) == set(games)))
+            await eventually(lambda: set(jobs.handed_out) == set(games))
     now = await told(own_settings)
     assert len(now) == len(written)
     assert now == in_order(now)
@@ -118,7 +106,3 @@ async def _take_lead(settings: Settings) -> tuple[int, int]:
 async def _leads(owner: asyncpg.Connection) -> bool:
     lock = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = $1"
     return bool(await owner.fetchval(lock, RELAY_LOCK))
-
-
-async def _is(value: bool) -> bool:
-    return value

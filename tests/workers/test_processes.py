@@ -65,14 +65,14 @@ async def test_a_killed_worker_leaves_no_process_behind(services: Services, star
     pool = descendants(worker.pid)
     assert pool
     worker.kill()
-    await eventually(lambda: _is(not any(map(is_running, pool))))
+    await eventually(lambda: not any(map(is_running, pool)))
 
 
 async def test_a_worker_told_to_stop_ends_well_and_soon(services: Services, start: Start) -> None:
     worker = start(WORKER)
     await eventually(lambda: _is_alive(services, "worker"))
     worker.send_signal(signal.SIGTERM)
-    await eventually(lambda: _is(worker.poll() is not None))
+    await eventually(lambda: worker.poll() is not None)
     assert worker.returncode == 0
 
 
@@ -97,7 +97,7 @@ async def test_of_several_clocks_one_leads_and_another_takes_over(
         clocks.pop(0).kill()
         game = new_game()
         await services.log.append(append(game, work=Work("bots", 0)))
-        await eventually(lambda game=game: _is_handed_out(settings, game), within_s=2)  # type: ignore[misc]
+        await eventually(lambda game=game: _is_handed_out(settings, game), within_s=5)  # type: ignore[misc]
         clocks.append(start("workers.clock"))
     await database.close()
 
@@ -161,10 +161,6 @@ async def _is_handed_out(settings: Settings, game: str) -> bool:
     finally:
         await wire.close()
     return any(b64encode(f'[["{game}"], {{}}, {{}}]'.encode()) in message for message in messages)
-
-
-async def _is(value: bool) -> bool:
-    return value
 
 
 async def _says(presence: Presence, process: str) -> bool:

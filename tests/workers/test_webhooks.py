@@ -104,7 +104,7 @@ async def test_a_message_whose_worker_is_killed_is_sent_again_under_its_id(
         with run("workers.clock"):
             with run("workers") as worker:
                 game_id = await opened_game(services, anna.principal)
-                await eventually(lambda: _is(len(anna.receiver.requests) == 1))
+                await eventually(lambda: len(anna.receiver.requests) == 1)
                 for pid in (worker.pid, *descendants(worker.pid)):
                     crash(pid)
             assert [each.state for each in await deliveries(services, anna)] == ["waiting"] * await head(
@@ -138,7 +138,7 @@ async def test_a_job_names_a_webhook_and_nothing_else_and_may_be_lost(
             before = await head(services, other)
             port = free_port()
             with server("workers", replace(settings, webhook_targets="any", metrics_port=port), "webhooks"):
-                await eventually(lambda: _is(versions(anna.receiver)[:2] == [1, 2]))
+                await eventually(lambda: versions(anna.receiver)[:2] == [1, 2])
                 await eventually(lambda: _has_counted(port, 2))
                 assert not (await services.processes())["worker"]  # none that the bots wait for
             assert await head(services, other) == before
@@ -149,7 +149,7 @@ async def test_a_slow_receiver_holds_up_neither_the_bots_nor_other_receivers(ser
         with run("workers.relay"), run("workers.clock"), run("workers"):
             for _ in range(6):
                 await opened_game(services, anna.principal)
-            await eventually(lambda: _is(len(anna.receiver.requests) >= 4))
+            await eventually(lambda: len(anna.receiver.requests) >= 4)
             began = len(anna.receiver.requests)
             game_id = await started_game(services)
             own = await opened_game(services, boris.principal)
@@ -189,7 +189,3 @@ async def _has_moved(services: Services, game_id: str, version: int) -> bool:
 
 async def _waits(redis: Wire) -> bool:
     return bool(await redis.call("LLEN", DELIVER.queue))
-
-
-async def _is(value: bool) -> bool:
-    return value
