@@ -2,15 +2,15 @@
 
 import asyncio
 import base64
-import json
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
+import msgspec
 from celery import Celery
 from kombu import entity
 from kombu.exceptions import OperationalError
@@ -83,8 +83,8 @@ class CeleryJobs:
         self._connection = self._app.connection_for_write()  # connects when it is used first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="broker")
 
-    async def hand_out(self, subject_id: str) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._send, subject_id)
+    async def hand_out(self, *subject_ids: str) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._send, subject_ids)
 
     async def length(self) -> int:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._length)
@@ -94,16 +94,17 @@ class CeleryJobs:
         self._thread.shutdown()
         self._app.close()
 
-    def _send(self, subject_id: str) -> None:
+    def _send(self, subject_ids: Iterable[str]) -> None:
         with self._lost_is_unavailable():
-            self._app.send_task(
-                self._task.name,
-                (subject_id,),
-                queue=self._task.queue,
-                connection=self._connection,
-                retry=False,
-                ignore_result=True,
-            )
+            for subject_id in subject_ids:
+                self._app.send_task(
+                    self._task.name,
+                    (subject_id,),
+                    queue=self._task.queue,
+                    connection=self._connection,
+                    retry=False,
+                    ignore_result=True,
+                )
 
     def _length(self) -> int:
         with self._lost_is_unavailable():
@@ -127,7 +128,10 @@ class CeleryJobs:
 
 
 class RedisJobs:
-    """Jobs through one LPUSH each, written as Celery's client writes them: forty times cheaper than asking it."""
+    """Jobs through one LPUSH for all that are handed out together.
+
+    They are written as Celery's client writes them, forty times cheaper than by asking it.
+    """
 
     def __init__(self, broker_url: str, task: Task = TEND) -> None:
         self._queue = task.queue
@@ -136,10 +140,10 @@ class RedisJobs:
         self._turn = asyncio.Lock()
         self._message = _message_writer(task, f"{os.getpid()}@shanghai")
 
-    async def hand_out(self, subject_id: str) -> None:
+    async def hand_out(self, *subject_ids: str) -> None:
         """A dead connection is found out by using it, so a failed push is tried once more on a new one."""
-        message = self._message(subject_id)
-        await self._twice(lambda wire: self._push(wire, message))
+        messages = [self._message(subject_id) for subject_id in subject_ids]
+        await self._twice(lambda wire: self._push(wire, messages))
 
     async def length(self) -> int:
         return await self._twice(self._count)
@@ -164,18 +168,18 @@ class RedisJobs:
         except ResponseError as error:
             raise Unavailable(words(error)) from error
 
-    async def _push(self, wire: Wire, message: str) -> None:
+    async def _push(self, wire: Wire, messages: Iterable[bytes]) -> None:
         try:
-            if await wire.call("LPUSH", self._queue, message) > QUEUED_AT_MOST:
+            if await wire.call("LPUSH", self._queue, *messages) > QUEUED_AT_MOST:
                 await wire.call("LTRIM", self._queue, 0, QUEUED_AT_MOST - 1)
         except ResponseError as full:
             raise Unavailable(words(full)) from full
 
 
-def _message_writer(task: Task, origin: str) -> Callable[[str], str]:
+def _message_writer(task: Task, origin: str) -> Callable[[str], bytes]:
     """Gives a function from an id to a message in Celery's protocol 2, as kombu lays it into a Redis list."""
 
-    def write(subject_id: str) -> str:
+    def write(subject_id: str) -> bytes:
         task_id, body = str(uuid4()), [[subject_id], {}, {}]
         headers: dict[str, Any] = {"lang": "py", "task": task.name, "id": task_id, "root_id": task_id, "origin": origin}
         properties = {
@@ -186,9 +190,9 @@ def _message_writer(task: Task, origin: str) -> Callable[[str], str]:
             "body_encoding": "base64",
             "delivery_tag": str(uuid4()),
         }
-        return json.dumps(
+        return msgspec.json.encode(
             {
-                "body": base64.b64encode(json.dumps(body).encode()).decode(),
+                "body": base64.b64encode(msgspec.json.encode(body)).decode(),
                 "content-encoding": "utf-8",
                 "content-type": "application/json",
                 "headers": headers,

@@ -2,8 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from itertools import islice
 
 from services.ports import Jobs, Unavailable
+
+TOGETHER = 500  # of those that wait go to the broker in one message: a few hundred KiB
 
 _log = logging.getLogger(__name__)
 
@@ -40,9 +44,10 @@ class HandOuts:
             await self._has_waiting.wait()
             self._has_waiting.clear()
             while self._waiting:
-                game_id = next(iter(self._waiting))
-                del self._waiting[game_id]
-                await self._tell_broker(game_id)
+                game_ids = list(islice(self._waiting, TOGETHER))
+                for game_id in game_ids:
+                    del self._waiting[game_id]
+                await self._tell_broker(game_ids)
 
     def _when_time_is_up(self, game_id: str) -> None:
         del self._timers[game_id]
@@ -52,9 +57,9 @@ class HandOuts:
         self._waiting[game_id] = None
         self._has_waiting.set()
 
-    async def _tell_broker(self, game_id: str) -> None:
+    async def _tell_broker(self, game_ids: Sequence[str]) -> None:
         try:
-            await self._jobs.hand_out(game_id)
+            await self._jobs.hand_out(*game_ids)
         except Unavailable as lost:
             if not self._is_lost:
                 _log.warning("the broker is away, the sweep repeats what it misses: %s", lost)

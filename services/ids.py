@@ -26,8 +26,7 @@ def new_uuid() -> UUID:
 
 def public_id(prefix: str, uuid: UUID) -> str:
     """Writes a UUID as a public id, `gam_06…`."""
-    value = uuid.int
-    return f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
+    return f"{prefix}_{_written(uuid.int)}"
 
 
 def uuid_of(prefix: str, text: str) -> UUID | None:
@@ -38,8 +37,14 @@ def uuid_of(prefix: str, text: str) -> UUID | None:
 
 
 @lru_cache(maxsize=4096)
+def _written(value: int) -> str:
+    """Writes 26 letters. The same few games and players are named again and again."""
+    return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
+
+
+@lru_cache(maxsize=4096)
 def _read(letters: str) -> UUID | None:
-    """Reads 26 letters. The same few games and players are asked for again and again."""
+    """Reads 26 letters."""
     if not _LETTERS.issuperset(letters):
         return None
     value = int(letters.translate(_DIGITS), 32)

@@ -142,10 +142,10 @@ class MemoryJobs:
         self.handed_out: list[str] = []
         self.is_lost = False
 
-    async def hand_out(self, subject_id: str) -> None:
+    async def hand_out(self, *subject_ids: str) -> None:
         if self.is_lost:
             raise Unavailable
-        self.handed_out.append(subject_id)
+        self.handed_out += subject_ids
 
 
 class MemoryBus:

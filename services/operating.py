@@ -22,7 +22,7 @@ from services.seats import PlayerNotFound
 from services.tables import Draft, Hot, Outcome, Tables
 from services.tending import tend
 
-STALLED_S = 15.0  # overdue for so long: the clock hands due work out each second, and it takes parts of one
+STALLED_S = 15.0  # overdue for so long: the clock has handed it out five times by then
 _REQUESTS = UUID("6d0c9a4e-8f0b-4a52-9b5a-0f3f7f1f6c11")  # names deeds after the requests that asked for them
 
 DeedKind: TypeAlias = Literal[

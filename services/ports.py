@@ -261,8 +261,8 @@ class WorkList(Protocol):
 class Jobs(Protocol):
     """The way to the workers. A job is named by its game, or its webhook; doing it twice is harmless."""
 
-    async def hand_out(self, subject_id: str) -> None:
-        """Queues the tending of a game, or the visit of a webhook; raises Unavailable without the broker."""
+    async def hand_out(self, *subject_ids: str) -> None:
+        """Queues the tending of games, or visits of webhooks, in this order; raises Unavailable without the broker."""
         ...
 
 

@@ -8,7 +8,9 @@ from services.handouts import HandOuts
 from services.ports import WorkList
 
 PAUSE_S = 0.1
-AGAIN_S = 1.0  # one work row is handed out at most so often
+# A row that stays due is handed out again after a second, then two, four, five, five, and so on: where workers are too
+# few, repetitions would fill their queue, and what is new would wait behind them.
+AGAIN_S, AGAIN_AT_MOST_S = 1.0, 5.0
 WATCH_S = 1.0
 FORGET_S = 5.0
 UPKEEP_S = 3_600.0
@@ -35,7 +37,9 @@ class Sweep:
         self._upkeep = upkeep
         self._watch = watch
         self._beat = beat
-        self._handed_out: dict[tuple[str, int], float] = {}  # work row to time
+        self._handed_out: dict[
+            tuple[str, int], tuple[float, float]
+        ] = {}  # due row to when again, and the pause after it
         self._forgotten_at = self._kept_up_at = self._watched_at = -UPKEEP_S
 
     async def run(self) -> None:
@@ -48,11 +52,14 @@ class Sweep:
     async def step(self, now: float) -> None:
         """Hands out what is due now and deletes what is overtaken, the latter now and then."""
         due = await self._work.due(_AT_ONCE)
-        self._handed_out = {row: then for row, then in self._handed_out.items() if now - then < AGAIN_S}
+        before, self._handed_out = self._handed_out, {}
         for work in due:
-            if (row := (work.game_id, work.version)) not in self._handed_out:
-                self._handed_out[row] = now
+            row = work.game_id, work.version
+            again_at, pause_s = before.get(row, (now, AGAIN_S))
+            if now >= again_at:
                 self._hand_outs.hand_out(work.game_id)
+                again_at, pause_s = now + pause_s, min(2 * pause_s, AGAIN_AT_MOST_S)
+            self._handed_out[row] = again_at, pause_s
         if now - self._watched_at >= WATCH_S:
             self._watched_at = now
             await self._watch()

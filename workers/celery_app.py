@@ -51,6 +51,8 @@ def worker_app(settings: Settings, vital: Vital, let_go_of_port: Callable[[], No
         worker_consumer="workers.celery_app:ReconnectingConsumer",
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # Redis is not told what lies in a worker, since the sweep repeats that sooner: four of five commands of a job.
+        broker_transport_options={**app.conf.broker_transport_options, "ack_emulation": False},
     )
     app.steps["consumer"].add(Heartbeat)
     app.conf.presence_url = settings.limits_url
@@ -60,7 +62,16 @@ def worker_app(settings: Settings, vital: Vital, let_go_of_port: Callable[[], No
 
 
 class ReconnectingConsumer(Consumer):  # type: ignore[misc]
-    """Looks for a vanished broker every second at least; Celery would look every half minute."""
+    """Looks for a vanished broker every second at least; Celery would look every half minute.
+
+    What lay in the worker then is left to the sweep; Celery would try to give it back, and write it to a file.
+    """
+
+    def on_connection_error_after_connected(self, error: Exception) -> None:
+        """Is called when the broker is lost."""
+        if self.task_consumer is not None:
+            self.task_consumer.channel.do_restore = False
+        super().on_connection_error_after_connected(error)
 
     def ensure_connected(self, connection: Any) -> Any:
         def tell(error: BaseException, _interval: float) -> None:

@@ -154,13 +154,13 @@ class CountedJobs:
         self.close = jobs.close
         self.length = jobs.length
 
-    async def hand_out(self, subject_id: str) -> None:
+    async def hand_out(self, *subject_ids: str) -> None:
         try:
-            await self._jobs.hand_out(subject_id)
+            await self._jobs.hand_out(*subject_ids)
         except Unavailable:
-            numbers.HAND_OUTS.labels("failed").inc()
+            numbers.HAND_OUTS.labels("failed").inc(len(subject_ids))
             raise
-        numbers.HAND_OUTS.labels("done").inc()
+        numbers.HAND_OUTS.labels("done").inc(len(subject_ids))
 
 
 class CountedTickets(PostgresTickets):

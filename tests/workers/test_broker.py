@@ -1,6 +1,8 @@
 """The way to the broker."""
 
+import json
 import os
+from base64 import b64decode
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -34,6 +36,18 @@ async def test_a_broker_without_workers_is_not_filled(jobs: RedisJobs, redis: Wi
     assert await redis.call("LLEN", QUEUE) == QUEUED_AT_MOST
     assert await redis.call("LINDEX", QUEUE, 0) != b"old"
     assert await redis.call("LINDEX", QUEUE, 3) == b"old"
+
+
+@pytest.mark.parametrize("client", [RedisJobs, CeleryJobs])
+async def test_jobs_that_are_handed_out_together_wait_in_their_order(
+    client: Callable[[str], ClosableJobs], settings: Settings, redis: Wire
+) -> None:
+    jobs, games = client(settings.broker_url), ["gam_a", "gam_b", "gam_c"]
+    await jobs.hand_out(*games)
+    await jobs.close()
+    messages = [json.loads(message) for message in await redis.call("LRANGE", QUEUE, 0, -1)]
+    assert [json.loads(b64decode(message["body"]))[0] for message in reversed(messages)] == [[game] for game in games]
+    assert len({message["headers"]["id"] for message in messages}) == len(games)
 
 
 @pytest.mark.parametrize("client", [RedisJobs, CeleryJobs])

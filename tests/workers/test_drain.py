@@ -6,10 +6,12 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
+from infra.embedded.engines import short_folder
+from infra.embedded.valkey import start_redis
 from infra.jobs import RedisJobs
 from infra.settings import Settings
 from infra.wiring import Services
-from tests.engines import eventually
+from tests.engines import eventually, with_redis
 from tests.processes import Process, server
 from tests.wire import opened
 from tests.workers.deadly_wire import DeadlyWire
@@ -52,8 +54,33 @@ async def test_no_job_is_lost_when_a_worker_is_told_to_stop_while_a_bot_moves(
     await jobs.close()
 
 
+async def test_a_worker_that_loses_its_broker_in_the_middle_writes_its_jobs_to_no_file(
+    services: Services, settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    games = [await started_game(services) for _ in range(GAMES)]
+    for game in games:
+        await play_until(services, game, "bots")
+    told: list[str] = []
+    with short_folder() as run:
+        redis = start_redis(run / "redis", run)
+        other = with_redis(settings, redis.url)
+        jobs = RedisJobs(other.broker_url)
+        await jobs.hand_out(*games)
+        async with opened(GentleWire(), settings.database_url) as wire:
+            wire.arm("sent", redis.stop)
+            with server("workers", replace(other, database_url=wire.url)):
+                await eventually(lambda: _says(capfd, told, "the broker is away"))
+        await jobs.close()
+    assert "FILE" not in "".join(told)
+
+
 async def _has_ended(process: Process) -> bool:
     return process.poll() is not None
+
+
+async def _says(capfd: pytest.CaptureFixture[str], told: list[str], words: str) -> bool:
+    told.append(capfd.readouterr().err)
+    return any(words in each for each in told)
 
 
 async def _moved(services: Services, before: dict[str, int]) -> int:

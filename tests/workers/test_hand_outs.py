@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from services.handouts import HandOuts
+from services.handouts import TOGETHER, HandOuts
 from services.ids import new_uuid
 from services.memory import MemoryJobs, MemoryLog, MemoryWorkList
 from services.ports import Work, WorkKind
@@ -57,6 +57,23 @@ async def hand_outs(jobs: MemoryJobs) -> AsyncIterator[HandOuts]:
     await asyncio.wait([running])
 
 
+async def test_what_waits_goes_to_the_broker_together_and_in_order() -> None:
+    told: list[tuple[str, ...]] = []
+
+    class Jobs(MemoryJobs):
+        async def hand_out(self, *subject_ids: str) -> None:
+            told.append(subject_ids)
+
+    games = tuple(f"gam_{number:04}" for number in range(TOGETHER + 1))
+    hand_outs = HandOuts(Jobs())
+    for game in games:
+        hand_outs.hand_out(game)
+    running = asyncio.create_task(hand_outs.run())
+    await eventually(lambda: _is(told == [games[:TOGETHER], games[TOGETHER:]]))
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_a_game_that_waits_already_is_not_queued_again(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     for game in ("a", "b", "a"):
         hand_outs.hand_out(game)
@@ -96,6 +113,22 @@ async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: 
         await sweep.step(now)
         await eventually(lambda: _is(not hand_outs._waiting))
     await eventually(lambda: _is(jobs.handed_out == [game, game]))
+
+
+async def test_the_sweep_repeats_ever_more_rarely_what_nobody_has_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    log, game = MemoryLog(), new_game()
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
+    await log.append(append(game, work=Work("bots", 0)))
+    repeated_at = []
+    for now in range(20):
+        before = len(jobs.handed_out)
+        await sweep.step(float(now))
+        await eventually(lambda: _is(not hand_outs._waiting))
+        repeated_at += [now] * (len(jobs.handed_out) - before)
+    assert repeated_at == [0, 1, 3, 7, 12, 17]
+    await log.append(append(game, 1, work=Work("bots", 0)))
+    await sweep.step(19.1)
+    await eventually(lambda: _is(len(jobs.handed_out) == len(repeated_at) + 1))
 
 
 async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:

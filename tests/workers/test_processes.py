@@ -160,7 +160,7 @@ async def _is_handed_out(settings: Settings, game: str) -> bool:
         messages = await wire.call("LRANGE", QUEUE, 0, -1)
     finally:
         await wire.close()
-    return any(b64encode(f'[["{game}"], {{}}, {{}}]'.encode()) in message for message in messages)
+    return any(b64encode(f'[["{game}"],{{}},{{}}]'.encode()) in message for message in messages)
 
 
 async def _says(presence: Presence, process: str) -> bool:
