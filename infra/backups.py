@@ -78,7 +78,7 @@ def run(program: str, *arguments: str, url: str | None = None) -> str:
     command = [str(postgres_folder() / program), *arguments, *login]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, env=environment(variables))
     if ended.returncode:
-        raise BackupRefused(f"{program}: {ended.stderr.strip()}")
+        raise BackupRefused(" ".join(ended.stderr.split()) or f"{program} has failed")
     return ended.stdout
 
 

@@ -14,7 +14,7 @@ import click
 from infra.cli_help import WholeSentences
 from infra.cli_installation import backup, load, recover
 from infra.cli_operating import admin, doctor
-from infra.ending import errors_as_lines, fail, stoppable
+from infra.ending import database_errors_as_lines, errors_as_lines, fail, stoppable
 from services.version import VERSION
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ def archive(month: str, folder: Path, data: Path | None) -> None:
     with errors_as_lines(way_out="set it, or give --data"):
         url = settings_of(data).database_url if data else read_database_url(of="operator")
     try:
-        click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
+        with database_errors_as_lines():
+            click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
     except ArchiveRefused as refused:
         fail(str(refused), 1)
 
@@ -180,7 +181,8 @@ def restore(archive: Path, data: Path | None) -> None:
     with errors_as_lines(way_out="set it, or give --data"):
         url = settings_of(data).database_url if data else read_database_url(of="operator")
     try:
-        manifest = asyncio.run(restore(url, archive))
+        with database_errors_as_lines():
+            manifest = asyncio.run(restore(url, archive))
     except ArchiveRefused as refused:
         fail(str(refused), 1)
     click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
@@ -202,7 +204,8 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     with errors_as_lines(way_out="set it, or give --data"):
         url = settings_of(data).database_url if data else read_database_url()
     try:
-        click.echo(asyncio.run(new_player(url, name, scopes)).token)
+        with database_errors_as_lines():
+            click.echo(asyncio.run(new_player(url, name, scopes)).token)
     except Unavailable as error:
         fail(f"cannot reach the database: {error}", 1)
 
@@ -283,7 +286,7 @@ def _repair_log() -> None:
     from infra.settings import read_database_url
     from services.ports import Unavailable
 
-    with errors_as_lines():
+    with database_errors_as_lines():
         url = read_database_url()
         try:
             repaired = asyncio.run(repair(url))

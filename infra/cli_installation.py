@@ -22,11 +22,11 @@ def backup(folder: Path, data: Path | None, keep: int, *, log: bool) -> None:
     The secret key is not in it: keep that elsewhere. Exit 1 where it cannot be done.
     """
     from infra.backups import copy, keep_log
-    from infra.embedded.reaching import database_url
+    from infra.embedded.reaching import database_url, run_of
     from infra.settings import read_database_url
 
     with stoppable(), errors_as_lines():
-        url = database_url((data / "run").resolve()) if data else read_database_url(of="backup")
+        url = database_url(run_of(data)) if data else read_database_url(of="backup")
         if log:
             keep_log(url, folder, say=click.echo)
         else:

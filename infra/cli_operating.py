@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from infra.cli_help import WholeSentences
-from infra.ending import errors_as_lines, fail
+from infra.ending import database_errors_as_lines, errors_as_lines, fail
 
 if TYPE_CHECKING:
     from domain.commands import Level
@@ -246,7 +246,8 @@ def _run(data: Path | None, work: "Work[T]") -> T:
             return await work(office)
 
     try:
-        return asyncio.run(in_office())
+        with database_errors_as_lines():
+            return asyncio.run(in_office())
     except GameNotFound:
         fail("there is no such game", 1)
     except Refused as refused:

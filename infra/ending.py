@@ -49,6 +49,20 @@ def errors_as_lines(*, way_out: str = "") -> Iterator[None]:
         fail(_refused(error), 1)
 
 
+@contextmanager
+def database_errors_as_lines() -> Iterator[None]:
+    """Shows as one line what Postgres refuses, too: a database without tables, a login without a right."""
+    import asyncpg
+
+    with errors_as_lines():
+        try:
+            yield
+        except asyncpg.UndefinedTableError:
+            fail("the database has no tables yet: run `shanghai migrate` as its owner", 1)
+        except asyncpg.PostgresError as error:
+            fail(f"the database refuses: {error.args[0]}", 1)
+
+
 def fail(text: str, code: int) -> NoReturn:
     """Ends a command with one line of why."""
     click.echo(f"shanghai: {text}", err=True)

@@ -23,6 +23,7 @@ _SQL = statements("recovery")
 _SEGMENT_BYTES = 16 << 20  # unless initdb was told otherwise
 _SEGMENT = re.compile(r"[0-9A-F]{24}(\.partial)?$")
 _BOUND_S = 24 * 3600.0
+_TOO_SHORT = "recovery ended before configured recovery target was reached"  # as Postgres says it
 
 
 class Recovered(Struct, frozen=True):
@@ -121,16 +122,22 @@ def _replay(cluster: Path, log: Path, at: datetime | None) -> Recovered:
         "synchronous_standby_names": "",
         **({"recovery_target_time": at.isoformat(" ")} if at else {}),
     }
+    said = cluster.parent / "recovery.log"  # stays where it fails
     with short_folder() as sockets:
         try:
-            postgres = start_postgres(cluster, sockets, settings=settings, bound_s=_BOUND_S)
+            postgres = start_postgres(cluster, sockets, log=said, settings=settings, bound_s=_BOUND_S)
         except StartFailed as failed:
             shutil.rmtree(cluster)
+            if at and _TOO_SHORT in str(failed):
+                raise BackupRefused(
+                    f"the log ends before {at.astimezone(UTC)}: without --at it is read to its end"
+                ) from None
             raise BackupRefused(str(failed)) from None
         try:
             return asyncio.run(looked_at(postgres.url))
         finally:
             postgres.stop(bound_s=60)
+            said.unlink()
 
 
 async def looked_at(url: str) -> Recovered:

@@ -74,8 +74,8 @@ class Feed:
                         self._offer(entry)
                     for game_id, head in {entry.game_id: entry.version for entry in batch}.items():
                         self._tell(game_id, head)
-            except Unavailable:
-                _log.warning("the bus is away; streams read the log every second")
+            except Unavailable as lost:
+                _log.warning("the bus is away; streams read the log every second: %s", lost)
             await asyncio.sleep(_RETRY_S)
 
     async def _compare_heads(self) -> None:

@@ -41,11 +41,14 @@ def test_only_this_machine_is_put_under_load_unasked() -> None:
     for url in ("http://192.0.2.1", "http://10.0.0.1:8000", "http://0.0.0.0:8000"):
         with pytest.raises(NotYours, match="yes-this-is-mine"):
             check_address(url)
+    for url in ("shanghai", "127.0.0.1:8000", "ftp://127.0.0.1", "http://"):
+        with pytest.raises(NotYours, match="no address of a server"):
+            check_address(url)
 
 
 def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
     with command("-m", "infra.cli", "load", "--url", f"http://127.0.0.1:{free_port()}", "--to", tmp_path) as load:
-        assert "ConnectionRefusedError" in load.line("shanghai:")
+        assert "does not answer: ConnectionRefusedError" in load.line("shanghai:")
 
 
 def test_durations_are_summed_up_and_followed_through_the_run() -> None:

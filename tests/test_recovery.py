@@ -50,7 +50,7 @@ def test_a_moment_comes_back_whole_with_nothing_later_and_the_game_goes_on(
 
     assert "has no copy from before" in shanghai("recover", backups, "--into", found, "--at", "2026-01-01T00:00:00Z")
     tomorrow = (moment + timedelta(days=1)).isoformat()
-    assert "before configured recovery target" in shanghai("recover", backups, "--into", found, "--at", tomorrow)
+    assert "the log ends before" in shanghai("recover", backups, "--into", found, "--at", tomorrow)
     assert not (found / "postgres").exists()
     assert "recovered 2 games" in shanghai("recover", backups, "--into", found, "--at", moment.isoformat())
     assert "is there already" in shanghai("recover", backups, "--into", found)

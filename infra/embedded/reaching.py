@@ -42,7 +42,12 @@ def settings_of(data: Path) -> Settings:
 
 def variables_beside(data: Path) -> dict[str, str]:
     """Is the environment of one more process beside the server on a data folder. Errors: NothingRuns."""
+    return variables_of(data, run_of(data))
+
+
+def run_of(data: Path) -> Path:
+    """Finds the folder with the sockets of the server on a data folder. Errors: NothingRuns."""
     run = data / "run"
     if not run.is_symlink() or not run.exists():
         raise NothingRuns(f"no `shanghai up` runs on {data}")
-    return variables_of(data, run.resolve())
+    return run.resolve()

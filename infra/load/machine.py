@@ -10,7 +10,7 @@ import asyncpg
 import redis
 from msgspec import Struct
 
-from infra.embedded.reaching import database_url
+from infra.embedded.reaching import database_url, run_of
 from infra.sql import statements
 
 _SQL = statements("load")
@@ -53,14 +53,15 @@ class Machine(Struct, frozen=True):
 
 
 async def look(data: Path) -> Machine:
-    """Looks at the server on a data folder. Errors: OSError where none runs there; those of asyncpg and redis."""
+    """Looks at the server on a data folder. Errors: NothingRuns; those of asyncpg and redis."""
+    run = run_of(data)
     processes = _processes(int((data / "lock").read_text()))
-    connection = await asyncpg.connect(database_url((data / "run").resolve()))
+    connection = await asyncpg.connect(database_url(run))
     try:
         [row] = await connection.fetch(_SQL["kept"])
     finally:
         await connection.close()
-    with redis.Redis(unix_socket_path=str(data / "run" / "redis.sock")) as client:
+    with redis.Redis(unix_socket_path=str(run / "redis.sock")) as client:
         used = int(client.info("memory")["used_memory"])
     return Machine(processes, Kept(**dict(row), redis=used))
 

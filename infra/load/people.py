@@ -120,7 +120,7 @@ async def _insisted(player: Player, path: str, body: object, method: str = "POST
         except Lost as lost:
             losses += 1
             if losses == _LOSSES:
-                raise CannotLoad(f"{path}: {lost}") from lost
+                raise CannotLoad(f"{player.wire.base_url} does not answer: {lost}") from lost
             await asyncio.sleep(_RETRY_S)
             continue
         if 200 <= answer.status < 300:

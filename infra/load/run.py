@@ -9,6 +9,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from infra.embedded import CannotRun
+from infra.embedded.reaching import run_of
 from infra.load import machine
 from infra.load.measured import Measured
 from infra.load.people import CannotLoad, Plan, play
@@ -25,6 +26,8 @@ class NotYours(CannotRun):
 def check_address(url: str) -> None:
     """Refuses every server but one of this machine. Errors: NotYours."""
     parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise NotYours(f"{url} is no address of a server: http://127.0.0.1:8000")
     try:
         found = {info[4][0] for info in socket.getaddrinfo(parts.hostname, parts.port or parts.scheme)}
     except OSError as error:
@@ -36,8 +39,10 @@ def check_address(url: str) -> None:
 def run(plan: Plan, folder: Path, data: Path | None) -> Report:
     """Plays, and writes the report. data: the folder of a `shanghai up` whose processes are looked at too.
 
-    Errors: CannotRun where the tables cannot be filled.
+    Errors: CannotRun where the tables cannot be filled, or nothing runs on the folder.
     """
+    if data:
+        run_of(data)
     measured, allowed = Measured(), allow_many_open_files()
     needed = plan.games * plan.humans + _FILES_BESIDE
     if allowed < needed:

@@ -30,6 +30,7 @@ class Wire:
     """A keep-alive connection that is opened when it is needed; a request at a time."""
 
     def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
         self._url = urlsplit(base_url)
         self._turn = asyncio.Lock()
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None

@@ -248,7 +248,7 @@ async def _operating(url: str, month: str) -> AsyncIterator[_Work]:
             finally:
                 connection.terminate()
     except Unavailable as lost:
-        raise ArchiveRefused(f"the database is out of reach; run the command again: {lost}") from None
+        raise ArchiveRefused(f"the database cannot be used; run the command again when it can: {lost}") from None
 
 
 def _keep(new: Path, file: Path) -> None:

@@ -33,8 +33,15 @@ LOST = (
 )
 
 
-# While connecting: neither database nor role is there before the first migration.
-LOST_AT_FIRST = (*LOST, asyncpg.InvalidCatalogNameError, asyncpg.InvalidParameterValueError)
+# While connecting: neither database nor role is there before the first migration; login, password and what it may act as
+# are given by somebody who has yet to do so, or are changed while we run.
+LOST_AT_FIRST = (
+    *LOST,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InvalidParameterValueError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InsufficientPrivilegeError,
+)
 
 
 # The server's own word that it has undone the statement: no space left, a standby, too slow.

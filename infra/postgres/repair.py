@@ -2,7 +2,7 @@
 
 import asyncpg
 
-from infra.postgres.database import lost_is_unavailable
+from infra.postgres.database import LOST_AT_FIRST, lost_is_unavailable
 from infra.postgres.leading import RELAY_LOCK
 from infra.sql import statements
 
@@ -20,7 +20,7 @@ async def repair(database_url: str) -> int | None:
     Places of relay and read models are kept, all in one transaction; the relay then begins with the bus's new
     generation. Needs the owner's rights. Errors: Unavailable, StillInUse. Cost: every row is written once.
     """
-    with lost_is_unavailable():
+    with lost_is_unavailable(lost=LOST_AT_FIRST):
         connection = await asyncpg.connect(database_url, timeout=3, server_settings={"application_name": "repair"})
         try:
             async with connection.transaction():

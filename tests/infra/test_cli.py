@@ -45,6 +45,8 @@ def test_without_a_database_it_is_said_that_a_folder_can_be_named(
         ("archive", "2026-08", "--to", "kept"),
         ("restore", "events-2026-08.json"),
         ("projector", "--rebuild"),
+        ("backup", "--to", "backups"),
+        ("load",),
     ],
 )
 def test_a_folder_on_which_nothing_runs_is_named(command: tuple[str, ...], tmp_path: Path) -> None:
