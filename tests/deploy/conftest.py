@@ -36,7 +36,7 @@ def product(podman: Podman) -> str:
 
 @pytest.fixture(scope="session")
 def before(podman: Podman, product: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Is the image of the version before, where the history has it, else today's under another tag."""
+    """Is the image of the version before; today's under another tag where there has been none yet."""
     source = version_before(tmp_path_factory.mktemp("before") / "source")
     if source is None:
         podman.run("tag", product, BEFORE)

@@ -8,6 +8,7 @@ from tests.deploy.podman import Podman
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "infra/deploy/Dockerfile"
 HERE = Path(__file__).parent
+GIT = ("git", "-c", "safe.directory=*", "-C")  # the tests run as root, on a clone that may be somebody else's
 
 
 def take_bases(podman: Podman, folder: Path) -> None:
@@ -32,24 +33,28 @@ def build_engine(podman: Podman) -> str:
     return "localhost/engine:test"
 
 
-def version_before(folder: Path) -> Path | None:
+def version_before(folder: Path, root: Path = ROOT) -> Path | None:
     """Unpacks the version before: the newest tag v*, else what was there before the newest migration.
 
-    None where the history does not have it: an archive of the sources, a shallow clone.
+    None where there has been none: an archive of the sources, a history that begins today. A shallow clone fails.
     """
-    tag = _git("describe", "--tags", "--match=v*", "--abbrev=0", "HEAD")
-    added = _git("log", "-1", "--diff-filter=A", "--format=%H", "--", "infra/migrations/*.sql")
-    commit = tag or (added and _git("rev-parse", "--verify", "--quiet", f"{added}^"))
+    if not (root / ".git").exists():
+        return None
+    tag = _git(root, "describe", "--tags", "--match=v*", "--abbrev=0", "HEAD")
+    added = _git(root, "log", "-1", "--diff-filter=A", "--format=%H", "--", "infra/migrations/*.sql")
+    commit = tag or _git(root, "rev-parse", "--verify", "--quiet", f"{added}^")
     if not commit:
+        whole = _git(root, "rev-parse", "--is-shallow-repository") == "false"
+        assert whole, "the version before is not in this clone, which is shallow: git fetch --unshallow --tags"
         return None
     folder.mkdir()
-    archive = subprocess.run(["git", "-C", ROOT, "archive", commit], capture_output=True, check=True)
+    archive = subprocess.run([*GIT, root, "archive", commit], capture_output=True, check=True)
     subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
     (folder / "infra/deploy").mkdir(exist_ok=True)
     (folder / "infra/deploy/unshipped.txt").write_bytes((DOCKERFILE.parent / "unshipped.txt").read_bytes())
     return folder
 
 
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run([*GIT, root, *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip() if not done.returncode else ""

@@ -7,10 +7,8 @@ import pytest
 from infra import migrations
 from tests.infra.migration_rules import BY_SQUAWK, OF_THE_HOUSE, faults
 
-LAST_RELEASED = "0014"  # raised with each release: what is released is never touched
-UNRELEASED = sorted(
-    path for path in Path(migrations.__file__).parent.glob("[0-9]*.sql") if path.name[:4] > LAST_RELEASED
-)
+BEFORE_THE_RULES = {"0001_event_store", "0007_tokens", "0009_ratings"}  # applied as they are, and nobody played yet
+HELD = sorted(path for path in Path(migrations.__file__).parent.glob("[0-9]*.sql") if path.stem not in BEFORE_THE_RULES)
 
 BAD = {
     "ALTER TABLE player DROP COLUMN name": "ban-drop-column",
@@ -70,6 +68,6 @@ def test_each_rule_has_its_bad_example() -> None:
     assert {*BAD.values()} == BY_SQUAWK | OF_THE_HOUSE.keys()
 
 
-@pytest.mark.parametrize("path", UNRELEASED, ids=lambda path: path.stem)
-def test_a_new_migration_lets_the_version_before_run_and_the_players_play(path: Path) -> None:
+@pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)
+def test_a_migration_lets_the_version_before_run_and_the_players_play(path: Path) -> None:
     assert faults(path.read_text()) == set(), "add now, and take away a version later (infra/README.md, Decisions)"
