@@ -99,7 +99,8 @@ dashboard: $(VENV)/installed  ## writes infra/deploy/observability/dashboard.jso
 
 test-alerts:  ## has each alert fire once; needs promtool, of Debian's package prometheus
 	@command -v promtool >/dev/null || { echo "make test-alerts needs promtool: apt install prometheus"; exit 1; }
-	promtool check rules infra/deploy/observability/alerts.yaml
+	promtool check config infra/deploy/observability/prometheus.yaml
+	promtool check rules infra/deploy/observability/kubernetes.yaml
 	promtool test rules tests/observability/alerts.yaml
 
 settings: $(VENV)/installed  ## writes infra/SETTINGS.md from the code

@@ -116,7 +116,7 @@ def folder_of_numbers(pid: int) -> Path:
 
 def addresses(data: Path, process: str) -> list[str]:
     targets = json.loads((data / "metrics.json").read_text())
-    return [address for each in targets if each["labels"]["process"] == process for address in each["targets"]]
+    return [address for each in targets if each["labels"]["component"] == process for address in each["targets"]]
 
 
 def who_is(token: str, url: str) -> object:

@@ -43,7 +43,7 @@ async def look_at_ports(data: Path) -> Finding:
     """Asks each process that the server on a data folder has started whether it lives."""
     try:
         targets = json.loads((data / "metrics.json").read_text())
-        asked = {f"{each['labels']['process']} ({each['targets'][0]})": each["targets"][0] for each in targets}
+        asked = {f"{each['labels']['component']} ({each['targets'][0]})": each["targets"][0] for each in targets}
     except (OSError, ValueError, LookupError, TypeError):
         return bad("ports", f"{data}/metrics.json cannot be read", "start `shanghai up` anew: it writes it")
     async with httpx.AsyncClient(timeout=_PORT_S) as http:

@@ -58,8 +58,11 @@ def socket_folder(data: Path) -> Iterator[Path]:
 
 
 def tell_scraper(data: Path, metrics: Mapping[str, str]) -> None:
-    """Writes metrics.json: where each process tells its numbers, as Prometheus reads it (`file_sd_configs`)."""
-    targets = [{"targets": [urlsplit(url).netloc], "labels": {"process": name}} for name, url in metrics.items()]
+    """Writes metrics.json: where each process tells its numbers, as Prometheus reads it (`file_sd_configs`).
+
+    The label is one that no number has: Prometheus would rename the number's own, and alerts would not see it.
+    """
+    targets = [{"targets": [urlsplit(url).netloc], "labels": {"component": name}} for name, url in metrics.items()]
     new = data / "metrics.json.new"
     new.write_text(json.dumps(targets, indent=1) + "\n")
     new.rename(data / "metrics.json")

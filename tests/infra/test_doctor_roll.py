@@ -209,7 +209,7 @@ async def test_processes_that_hang_or_are_gone_are_found_by_their_ports(tmp_path
 
 
 def write_targets(data: Path, **ports: int) -> None:
-    targets = [{"targets": [f"127.0.0.1:{port}"], "labels": {"process": name}} for name, port in ports.items()]
+    targets = [{"targets": [f"127.0.0.1:{port}"], "labels": {"component": name}} for name, port in ports.items()]
     (data / "metrics.json").write_text(json.dumps(targets))
 
 

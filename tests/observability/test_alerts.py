@@ -11,9 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.numbers import readings_of
+from infra.embedded.data_folder import tell_scraper
 from infra.watching import dashboard, numbers
 from infra.watching.cluster import Cluster
 from infra.watching.disk import disk_readings
@@ -36,8 +38,8 @@ _NAMES = re.findall(r"- alert: (\w+)", ALERTS)
 
 
 @pytest.fixture(scope="module")
-def exported() -> Iterator[set[str]]:
-    """Names everything that any process exports."""
+def families() -> Iterator[list[Metric]]:
+    """Everything that any process exports."""
 
     async def nothing() -> int:
         return 0
@@ -56,7 +58,17 @@ def exported() -> Iterator[set[str]]:
         exits.enter_context(reading(*readings_of(new_world().house, lambda: 0)))
         families = [family for registry in (COUNTED, READ) for family in registry.collect()]
         families += text_string_to_metric_families(pages_of(Vital("relay"))["/metrics"]()[2].decode())
-        yield {family.name + suffix for family in families for suffix in SAMPLES.get(family.type, ("",))}
+        yield families
+
+
+@pytest.fixture(scope="module")
+def exported(families: list[Metric]) -> set[str]:
+    return {family.name + suffix for family in families for suffix in SAMPLES.get(family.type, ("",))}
+
+
+@pytest.fixture(scope="module")
+def labels(families: list[Metric]) -> set[str]:
+    return {name for family in families for sample in family.samples for name in sample.labels}
 
 
 def asked(query: str) -> set[str]:
@@ -101,6 +113,16 @@ def test_the_runbook_says_what_an_alert_means_how_to_see_it_and_what_to_do(name:
 
 def test_every_alert_is_made_to_fire() -> None:
     assert sorted(re.findall(r'alertname="(\w+)"', FIRED)) == sorted(_NAMES)
+
+
+def test_no_label_of_a_target_is_one_of_a_number_which_would_be_renamed(labels: set[str], tmp_path: Path) -> None:
+    tell_scraper(tmp_path, {"api": "http://127.0.0.1:9000"})
+    [target] = json.loads((tmp_path / "metrics.json").read_text())
+    relabelled = re.findall(r"target_label: (\w+)", (FOLDER / "prometheus-kubernetes.yaml").read_text())
+    given = {*target["labels"], *relabelled}
+    assert given == {"component", "instance"}
+    assert "process" in labels
+    assert not given & labels
 
 
 def test_the_dashboard_is_what_the_table_says() -> None:
