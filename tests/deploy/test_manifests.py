@@ -21,6 +21,15 @@ LOGINS = {
     "shanghai-clock": "shanghai-app",
     "shanghai-projector": "shanghai-projector",
 }
+CONNECTIONS = {  # at most, of one pod: its pools, its appends, what wakes the relay
+    "shanghai-api": 11,
+    "shanghai-worker": 5,
+    "shanghai-webhooks": 7,
+    "shanghai-relay": 3,
+    "shanghai-clock": 9,
+    "shanghai-projector": 3,
+}
+FOR_OTHERS = 20  # operators, backups, the standbys, CloudNativePG
 DESK = "shanghai-operator"  # the operators' own, of which none runs by itself
 RUNBOOK = DEPLOY.parent / "DEPLOY.md"
 OPERATORS = ("cnpg.io", "keda.sh", "rabbitmq.com")  # their kinds are no part of Kubernetes, so nobody here knows them
@@ -128,6 +137,17 @@ def test_every_process_may_lose_a_machine(production: list[Json]) -> None:
         labels = workload["spec"]["template"]["metadata"]["labels"]
         for rule in workload["spec"]["template"]["spec"]["topologySpreadConstraints"]:
             assert rule["labelSelector"]["matchLabels"].items() <= labels.items()
+
+
+def test_postgres_has_connections_for_as_many_pods_as_there_may_be(production: list[Json]) -> None:
+    pods = dict.fromkeys(LOGINS, 2)
+    for scaler in of_kind(production, "HorizontalPodAutoscaler", "ScaledObject"):
+        spec = scaler["spec"]
+        pods[spec["scaleTargetRef"]["name"]] = spec.get("maxReplicas") or spec["maxReplicaCount"]
+    assert pods["shanghai-api"] > 2
+    [cluster] = of_kind(production, "Cluster")
+    most = sum((number + 1) * CONNECTIONS[name] for name, number in pods.items())  # one more in a rollout
+    assert most + FOR_OTHERS <= int(cluster["spec"]["postgresql"]["parameters"]["max_connections"])
 
 
 def test_only_who_posts_webhooks_gets_outside(production: list[Json]) -> None:
