@@ -33,7 +33,7 @@ LOST = (
 )
 
 
-# While connecting: neither database nor role is there before the first migration; login, password and what it may act as
+# While connecting: neither database nor role is there before the first migration; login, password and what it acts as
 # are given by somebody who has yet to do so, or are changed while we run.
 LOST_AT_FIRST = (
     *LOST,
