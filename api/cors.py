@@ -7,8 +7,8 @@ App: TypeAlias = Any
 METHODS = b"GET, POST, PUT, PATCH, DELETE"
 READ = b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-ID"
 EXPOSED = (
-    b"Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit,"
-    b" RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-ID"
+    b"Content-Disposition, Date, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied,"
+    b" RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-ID"
 )
 KNOWN_S = b"7200"  # so long a browser need not ask again; some keep it no longer
 

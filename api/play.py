@@ -84,7 +84,10 @@ async def validate_move(house: House, call: Call[NoQuery, MoveRequest]) -> Answe
     if refused is None:
         return Answer(MoveVerdict(legal=True))
     why = failure_of(refused)
-    return Answer(MoveVerdict(legal=False, code=why.code, reason=why.reason, detail=why.detail, readings=why.readings))
+    verdict = MoveVerdict(
+        legal=False, code=why.code, reason=why.reason, detail=why.detail, readings=why.readings, errors=why.errors
+    )
+    return Answer(verdict)
 
 
 async def get_hint(house: House, call: Call[NoQuery, None]) -> Answer[HintList]:

@@ -46,7 +46,9 @@ KINDS: dict[str, Kind] = {
         401, "Unauthenticated", "A bearer token is missing, unknown or revoked, or its player suspended."
     ),
     "insufficient_scope": Kind(403, "Insufficient scope", "The token is not allowed to do this."),
-    "not_seated": Kind(403, "Not seated", "Only those who sit at this table may do or see this."),
+    "not_seated": Kind(
+        403, "Not seated", "Only those who have a seat at this table, or this very seat, may do or see this."
+    ),
     "not_your_decision": Kind(
         403, "Not your decision", "The question is asked to another seat, or that seat is another player's."
     ),
@@ -72,7 +74,9 @@ KINDS: dict[str, Kind] = {
     "decision_closed": Kind(
         409, "Decision closed", "The question was answered or has changed; read the decisions again."
     ),
-    "seat_taken": Kind(409, "Seat taken", "Somebody else sits there, or the caller sits elsewhere in this game."),
+    "seat_taken": Kind(
+        409, "Seat taken", "Somebody else sits there, or who would sit there has another seat in this game."
+    ),
     "seats_open": Kind(409, "Seats open", "A game starts with every seat taken."),
     "already_started": Kind(
         409, "Already started", "That is done only while a game waits; this one has begun or is over."
@@ -216,8 +220,10 @@ def failure_of(error: Exception) -> Failed:
     match error:
         case Failed():
             return error
-        case Refused(broken=r.IllegalMove(reason, readings)):
-            return Failed("illegal_move", REASONS[reason], reason=reason, readings=readings)
+        case Refused(broken=r.IllegalMove(reason, readings), meld=meld):
+            words = REASONS[reason]
+            at = () if meld is None else (FieldError("body", f"/move/melds/{meld}", reason, words),)
+            return Failed("illegal_move", words, errors=at, reason=reason, readings=readings)
         case Refused(broken=broken):
             return Failed(REFUSALS[type(broken)])
         case RefusedUnseen(refusal=refusal):

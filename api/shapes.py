@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from api.overrides import Overrides, Preset
 from api.patterns import ONE_LINE, id_pattern, looks
+from api.problems import FieldError
 from domain.commands import Level, Move, Spectators, Visibility
 from domain.faults import MAX_PLAYERS
 from domain.refusals import Reason
@@ -225,7 +226,7 @@ class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class MoveVerdict(Struct, frozen=True):
     """Whether a move is legal. Where it is not: code, reason and detail of the problem that it would be answered with.
 
-    readings: what an ambiguous wild could stand for.
+    readings: what an ambiguous wild could stand for. errors: the meld of a lay-down that is at fault, if it is one.
     """
 
     legal: bool
@@ -233,6 +234,7 @@ class MoveVerdict(Struct, frozen=True):
     reason: Reason | None = None
     detail: str | None = None
     readings: tuple[str, ...] = ()
+    errors: tuple[FieldError, ...] = ()
 
 
 class HintList(Struct, frozen=True):

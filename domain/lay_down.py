@@ -1,13 +1,14 @@
 """Going down: a whole lay-down against its contract."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeAlias
 
 from domain.meld import NewMeld
 from domain.meld_rules import MeldRules, meld_rules
 from domain.readings import Reading, lowest_place, naturals, only, rank_in_run, readings
-from domain.refusals import Reason, illegal
+from domain.refusals import Reason, Refused, illegal
 from domain.ruleset import Contract, MeldKind, Part, Ruleset
 
 LaidMelds: TypeAlias = tuple[tuple[MeldKind, Reading], ...]
@@ -26,7 +27,10 @@ def read_lay_down(melds: tuple[NewMeld, ...], contract: Contract, rules: Ruleset
     Source: melds, exactly; the contract is met by assignment.
     """
     knobs = meld_rules(rules)
-    read = [readings(meld, knobs) for meld in melds]
+    read: list[list[Reading]] = []
+    for place, meld in enumerate(melds):
+        with _blaming(place):
+            read.append(readings(meld, knobs))
     _refuse_unless_contract(melds, contract, knobs)
     tables = _tables([meld.kind for meld in melds], read, knobs)
     if not tables:
@@ -35,8 +39,18 @@ def read_lay_down(melds: tuple[NewMeld, ...], contract: Contract, rules: Ruleset
         for place, meld in enumerate(melds):
             found = list(dict.fromkeys(table[place] for table in tables))
             if len(found) > 1:
-                only(meld.kind, found, meld.cards, knobs)
+                with _blaming(place):
+                    only(meld.kind, found, meld.cards, knobs)
     return tuple((meld.kind, cards) for meld, cards in zip(melds, tables[0], strict=True))
+
+
+@contextmanager
+def _blaming(meld: int) -> Iterator[None]:
+    """Says of a refusal which meld of the lay-down is at fault."""
+    try:
+        yield
+    except Refused as refused:
+        raise Refused(refused.broken, meld) from None
 
 
 def _refuse_unless_contract(melds: Sequence[NewMeld], contract: Contract, rules: MeldRules) -> None:

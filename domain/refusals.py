@@ -111,11 +111,15 @@ RuleBroken: TypeAlias = (
 
 
 class Refused(Exception):
-    """Carries what was broken; raised by `decide` before any event exists."""
+    """Carries what was broken; raised by `decide` before any event exists.
 
-    def __init__(self, broken: RuleBroken) -> None:
+    meld: which meld of a lay-down is at fault, from 0, where it is one of them alone.
+    """
+
+    def __init__(self, broken: RuleBroken, meld: int | None = None) -> None:
         super().__init__(broken)
         self.broken = broken
+        self.meld = meld
 
 
 def illegal(reason: Reason, *readings: str) -> Refused:

@@ -48,6 +48,7 @@ class GameBody(Struct, frozen=True):
     spectators: Spectators
     seats: tuple[SeatView, ...]
     you: int | None
+    is_opener: bool
     created_at: str
     result: Result | None
 
@@ -116,6 +117,7 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names, away: A
         spectators=game.spectators,
         seats=_named(game.seats, names, away),
         you=seat_held_by(game, player_id),
+        is_opener=player_id is not None and game.opened_by == player_id,
         created_at=timestamp(game.created_at),
         result=game.result,
     )

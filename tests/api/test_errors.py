@@ -243,6 +243,19 @@ async def test_a_card_that_is_not_held_cannot_be_discarded(world: World, anna: P
     assert assert_problem(refused, 422, "illegal_move")["reason"] == "card_not_in_hand"
 
 
+async def test_the_meld_that_is_at_fault_is_named(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    player, view = await asked(game_id, "play", anna, boris)
+    by_rank = {card[0]: card for card in view["you"]["hand"] if card != "JK"}
+    meld = {"kind": "set", "cards": [{"card": card} for card in list(by_rank.values())[:3]]}
+    refused = await player.move(game_id, view["decisions"][0]["decision_id"], {"kind": "lay_down", "melds": [meld]})
+    problem = assert_problem(refused, 422, "illegal_move")
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/move/melds/0", "set_mixed_ranks")]
+    body = {"decision_id": view["decisions"][0]["decision_id"], "move": {"kind": "lay_down", "melds": [meld]}}
+    verdict = await player.sent("POST", f"/v1/games/{game_id}/moves/validate", body)
+    assert verdict["errors"] == problem["errors"]
+
+
 async def test_if_match_holds_a_move_back(world: World, anna: Player, boris: Player) -> None:
     game_id = await dealt_game(world, anna, boris)
     player, view = await in_turn(game_id, anna, boris)

@@ -49,7 +49,7 @@ async def test_a_move_can_be_tried_and_nothing_happens(world: World, anna: Playe
         verdict = await anna.sent(
             "POST", f"/v1/games/{played}/moves/validate", {"decision_id": decision["decision_id"], "move": option}
         )
-        assert verdict == {"legal": True, "code": None, "reason": None, "detail": None, "readings": []}
+        assert verdict == {"legal": True, "code": None, "reason": None, "detail": None, "readings": [], "errors": []}
     for move, why in [
         ({"kind": "swap_wild", "meld_id": "m1", "wild": "JK", "as": "7H", "card": "7H"}, "illegal_move"),
         ({"kind": "discard", "card": "ZZ"}, "illegal_move"),

@@ -64,6 +64,9 @@ async def test_the_opener_fills_seats_with_bots_and_empties_them(anna: Player, b
 
 async def test_only_the_opener_cancels_a_waiting_game(anna: Player, boris: Player) -> None:
     game_id = (await anna.open_game())["game_id"]
+    for player, is_opener in ((anna, True), (boris, False)):
+        assert (await player.sent("GET", f"/v1/games/{game_id}"))["is_opener"] is is_opener
+        assert (await player.sent("GET", "/v1/games"))["items"][0]["is_opener"] is is_opener
     assert_problem(await boris.call("POST", f"/v1/games/{game_id}/cancel", idempotency_key="c"), 403, "not_your_game")
     for _ in range(2):
         assert (await anna.sent("POST", f"/v1/games/{game_id}/cancel"))["status"] == "cancelled"

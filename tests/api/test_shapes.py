@@ -41,7 +41,7 @@ async def test_an_opened_game_is_shown_whole(anna: Player) -> None:
     assert response.headers["etag"] == f'"v{game["version"]}"'
     assert set(game) == {
         "game_id", "version", "status", "ruleset", "rules", "pace", "visibility", "spectators", "seats", "you",
-        "created_at", "result",
+        "is_opener", "created_at", "result",
     }  # fmt: skip
     assert re.fullmatch(r"gam_[0-9a-hjkmnp-tv-z]{26}", game["game_id"])
     assert TIME.fullmatch(game["created_at"])

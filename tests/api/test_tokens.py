@@ -199,7 +199,7 @@ async def test_a_website_that_is_named_may_call_every_path(world: World, path: s
         refused = await http.get(path, headers={"origin": "https://cards.example"})
         assert refused.status_code >= 400
         exposed = set(refused.headers["access-control-expose-headers"].split(", "))
-        assert {"ETag", "Location", "RateLimit", "Retry-After", "X-Request-ID"} <= exposed
+        assert {"Date", "ETag", "Location", "RateLimit", "Retry-After", "X-Request-ID"} <= exposed
         assert refused.headers["vary"] == "Origin"
         assert "access-control-allow-credentials" not in refused.headers
 

@@ -101,6 +101,24 @@ def test_a_melds_own_fault_comes_before_the_contracts() -> None:
     assert laid(BLACK_TWOS, TWO_RUNS, ("run", "JC QC KC AC"), ("run", "AH 2H 3H 4H"))
 
 
+@pytest.mark.parametrize(
+    ("contract", "melds", "meld"),
+    [
+        (TWO_SETS, (("set", "7H 7D 7S"), ("set", "9C 9D TS")), 1),
+        (TWO_RUNS, (("run", "9D TD JD JK"), ("run", "2H 3H 4H 5H")), 0),
+        (TWO_RUNS, (("run", "2H 3H 4H 5H"), ("run", "9D TD JD JK")), 1),
+        (TWO_SETS, (("set", "7H 7D 7S"), ("set", "7C 7D 7S")), None),
+        (TWO_SETS, (("set", "7H 7D 7S"),), None),
+    ],
+)
+def test_a_refusal_says_which_meld_is_at_fault(
+    contract: Contract, melds: tuple[tuple[MeldKind, str], ...], meld: int | None
+) -> None:
+    with pytest.raises(Refused) as refused:
+        laid(DAVIS, contract, *melds)
+    assert refused.value.meld == meld
+
+
 def test_exact_sizes_are_exact() -> None:
     exact = replace(FREE, exact_sizes=True)
     assert refusal(exact, TWO_SETS, ("set", "7H 7D 7S 7C"), ("set", "9C 9D 9S")).reason == "size_not_exact"
