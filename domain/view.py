@@ -108,8 +108,10 @@ class View(Struct, frozen=True):
     result: Result | None
 
 
-def view_for(game: Game, viewer: int | None) -> View:
-    """Shows a game to the seat `viewer`, or to a spectator."""
+def view_for(game: Game, viewer: int | None, asked: tuple[DecisionView, ...] | None = None) -> View:
+    """Shows a game to the seat `viewer`, or to a spectator. asked: the seat's `decisions_of`, where they are known."""
+    if asked is None:
+        asked = () if viewer is None else decisions_of(game, viewer)
     return View(
         game_id=game.game_id,
         version=game.version,
@@ -119,7 +121,7 @@ def view_for(game: Game, viewer: int | None) -> View:
         table=None if game.round is None else _table_view(game.round),
         seats=tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats)),
         you=None if viewer is None else You(viewer, game.seats[viewer].hand),
-        decisions=() if viewer is None else decisions_of(game, viewer),
+        decisions=asked,
         result=game.result,
     )
 

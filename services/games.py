@@ -222,7 +222,7 @@ async def hints(tables: Tables, principal: Principal, game_id: str) -> tuple[Hot
         raise NotSeated
     if not hot.game.hints:
         raise HintsForbidden
-    view = view_for(hot.game, seat)
+    view = view_for(hot.game, seat, hot.asked(seat))
     asked = [decision.decision_id for decision in view.decisions]
     return hot, tuple(Hint(each, choose(view, each, hot.game.rules, "normal")) for each in asked)
 

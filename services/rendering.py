@@ -18,7 +18,7 @@ from domain.events import Passed, SeatChanged
 from domain.ruleset import Ruleset
 from domain.shown import SeatChangedData, VisibleData
 from domain.state import Game, Result, Seat, Status
-from domain.view import DecisionView, SeatView, View, decisions_of, view_for
+from domain.view import DecisionView, SeatView, View, view_for
 from domain.visible import kind_of, open_data, open_hands_data, seat_of, visible_data
 from services.due import deadline_of
 from services.ids import public_id
@@ -125,13 +125,13 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names, away: A
 
 def render_view(hot: Hot, viewer: int | None, names: Names, away: Away = NOBODY) -> View:
     """Shows the table to one viewer, with names and deadlines."""
-    view = view_for(hot.game, viewer)
+    view = view_for(hot.game, viewer, () if viewer is None else hot.asked(viewer))
     return replace(view, seats=_named(view.seats, names, away), decisions=_timed(hot, view.decisions))
 
 
 def render_decisions(hot: Hot, viewer: int) -> tuple[DecisionView, ...]:
     """Lists the viewer's open questions with their deadlines."""
-    return _timed(hot, decisions_of(hot.game, viewer))
+    return _timed(hot, hot.asked(viewer))
 
 
 def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventBody:

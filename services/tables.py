@@ -18,6 +18,7 @@ from domain.events import Passed, RoundDealt
 from domain.evolve import fold
 from domain.refusals import Refused
 from domain.state import Game, State, Unopened
+from domain.view import DecisionView, decisions_of
 from services.due import next_work
 from services.heads import Heads
 from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
@@ -62,13 +63,14 @@ class Outcome(Struct, frozen=True):
 class Hot:
     """A game in memory with all its events."""
 
-    __slots__ = ("_past", "events", "lock", "state")
+    __slots__ = ("_asked", "_past", "events", "lock", "state")
 
     def __init__(self) -> None:
         self.state: State = Unopened()
         self.events: list[Recorded] = []
         self.lock = asyncio.Lock()
         self._past: Hot | None = None
+        self._asked: dict[int, tuple[DecisionView, ...]] = {}
 
     @property
     def version(self) -> int:
@@ -99,6 +101,15 @@ class Hot:
         past.record(self.events[past.version : known])
         return past
 
+    def asked(self, seat: int) -> tuple[DecisionView, ...]:
+        """Lists the seat's open questions with all their options.
+
+        Cost: once for each version, a tenth of a second where a contract of somebody's own asks for the plain search.
+        """
+        if seat not in self._asked:
+            self._asked[seat] = decisions_of(self.game, seat)
+        return self._asked[seat]
+
     @property
     def size(self) -> int:
         """Bytes that the game takes in memory, nearly."""
@@ -113,6 +124,7 @@ class Hot:
         if new and new[0].version == self.version + 1:
             self.state = state or fold((recorded.event for recorded in new), self.state)
             self.events += new
+            self._asked.clear()
 
 
 class Draft:

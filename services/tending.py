@@ -4,6 +4,7 @@ Doing it twice, or too early, is harmless: the game is read, and what is no long
 """
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -38,6 +39,7 @@ from services.ids import uuid_of
 from services.ports import Secrets, Work, WorkKind
 from services.tables import Draft, GameNotFound, Hot, Plan, Tables
 
+THINK_S = 0.25  # of a job: other games wait for it; where a contract is hard to lay, one move may take as long
 MOVES_AT_ONCE = 16
 SILENT_ACTS = 3  # answers of the timer in a row, after which a bot sits in
 TIMED = frozenset[WorkKind]({"close_claims", "turn_timer", "warn", "expire"})
@@ -118,16 +120,17 @@ def _score_and_deal(draft: Draft, seed: bytes) -> None:
 
 
 def _play_bots(draft: Draft, choose: Choose = choose) -> None:
-    """Answers the bots' decisions one after the other, until a person may act or the bound is reached.
+    """Answers the bots' decisions one after the other, until a person may act or a bound is reached.
 
     With a polite delay only the decisions open now are answered: the next ones come with their own delay.
     """
+    began = time.thread_time()
     open_now = _of_bots(draft)
     for decision in open_now:
         if decision in open_decisions(draft.game):
             _play_bot(draft, decision, choose)
     if draft.game.pace.bot_delay_ms == 0:
-        while len(draft.events) < MOVES_AT_ONCE and (more := _of_bots(draft)):
+        while len(draft.events) < MOVES_AT_ONCE and time.thread_time() - began < THINK_S and (more := _of_bots(draft)):
             _play_bot(draft, more[0], choose)
 
 
