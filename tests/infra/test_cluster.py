@@ -76,15 +76,15 @@ async def test_events_go_over_every_node_and_each_games_come_in_order(
 
 
 async def test_a_slot_that_moves_is_followed(own_settings: Settings, services: Services, nodes: list[Running]) -> None:
-    games = [new_game() for _ in range(20)]
+    games = [new_game() for _ in range(60)]
     async with relaying(own_settings):
         await asyncio.gather(*(services.log.append(append(game)) for game in games))
-        await eventually(lambda: are_told(nodes, 20))
+        await eventually(lambda: are_told(nodes, len(games)))
         moved = await keys(nodes[1])
         assert moved
         await give_away(nodes, moved)
         await asyncio.gather(*(services.log.append(append(game, 1)) for game in games))
-        await eventually(lambda: are_told(nodes, 40))
+        await eventually(lambda: are_told(nodes, 2 * len(games)))
 
 
 async def test_a_cluster_that_lacks_slots_is_not_used(own_settings: Settings) -> None:
