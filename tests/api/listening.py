@@ -4,8 +4,8 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from urllib.parse import urlsplit
 
 import httpx
@@ -39,9 +39,12 @@ async def messages(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncG
                 kind, id_ = "", None
 
 
-async def guest(base_url: str, name: str) -> Player:
-    """Joins a real server."""
-    return await Player(httpx.AsyncClient(base_url=base_url, timeout=20)).join(name)
+@asynccontextmanager
+async def guests(base_url: str, *names: str) -> AsyncIterator[list[Player]]:
+    """Has people join a real server, on connections that are closed with the block."""
+    async with AsyncExitStack() as opened:
+        lines = [await opened.enter_async_context(httpx.AsyncClient(base_url=base_url, timeout=20)) for _ in names]
+        yield [await Player(http).join(name) for http, name in zip(lines, names, strict=True)]
 
 
 async def read_slowly(
@@ -87,12 +90,6 @@ async def bots_game(anna: Player, rounds: int = 1) -> str:
     game_id: str = (await anna.open_game(seats=bots, overrides=short))["game_id"]
     await anna.sent("POST", f"/v1/games/{game_id}/start")
     return game_id
-
-
-async def close(*those: Player) -> None:
-    """Closes their connections."""
-    for player in those:
-        await player.http.aclose()
 
 
 async def mine(player: Player, last_id: str | None = None) -> AsyncGenerator[Message, None]:

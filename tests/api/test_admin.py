@@ -10,7 +10,7 @@ from domain.events import RoundDealt
 from services import operating
 from services.operating import STALLED_S
 from services.ports import Append, Unavailable
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.problems import NOBODY, assert_problem
 from tests.api.scopes import allow
 from tests.api.world import Clock, Json, Player, World, asked, dealt_game, in_turn, serving
@@ -236,8 +236,7 @@ async def test_games_and_players_are_searched_page_by_page(anna: Player, boris: 
 
 
 async def test_a_suspended_player_is_shut_out_of_everything_until_they_are_let_in(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, olga = await guest(base_url, "Anna"), await guest(base_url, "Olga")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Olga") as (anna, olga):
         await allow(world, olga, ("operate",))
         game_id = (await anna.open_game())["game_id"]
         path = f"/v1/admin/players/{anna.player_id}/suspension"
@@ -252,7 +251,6 @@ async def test_a_suspended_player_is_shut_out_of_everything_until_they_are_let_i
         assert (await olga.sent("DELETE", path))["suspended_at"] is None
         assert (await anna.call("GET", "/v1/me")).status_code == 200
         assert [what for what, *_ in await book(olga)] == ["resume_player", "suspend_player"]
-        await close(anna, olga)
 
 
 async def test_a_player_is_suspended_once_however_often_it_is_asked_for(anna: Player, olga: Player) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from services import attendance
 from services.attendance import AWAY_S, REFRESH_S, AtTables
-from tests.api.listening import close, guest, messages, mine
+from tests.api.listening import guests, messages, mine
 from tests.api.world import Json, Player, World, dealt_game, serving, until
 
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}
@@ -103,8 +103,7 @@ async def test_a_304_says_nothing_about_who_is_there(world: World, anna: Player,
 
 
 async def test_a_stream_tells_who_goes_and_who_comes_back(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = await dealt_game(world, anna, boris)
         path = f"/v1/games/{game_id}/stream?view=1"
         async with (
@@ -128,12 +127,10 @@ async def test_a_stream_tells_who_goes_and_who_comes_back(world: World) -> None:
                 assert (await anext(others))[0] == "hello"
                 for stream in (own, spectator, all_mine):
                     assert await presence(stream) == gone | {"away": False}
-        await close(anna, boris, clara)
 
 
 async def test_who_follows_all_their_games_is_at_each_of_them(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         games = [await dealt_game(world, anna, boris) for _ in range(2)]
         async with aclosing(mine(boris)) as stream:
             assert (await anext(stream))[0] == "hello"
@@ -142,7 +139,6 @@ async def test_who_follows_all_their_games_is_at_each_of_them(world: World) -> N
             assert sorted(told, key=str) == sorted(
                 ({"game_id": game_id, "seat": 0, "away": True} for game_id in games), key=str
             )
-        await close(anna, boris)
 
 
 async def test_another_process_knows_it_too(world: World, anna: Player, boris: Player) -> None:
@@ -184,8 +180,7 @@ async def test_a_busy_player_is_passed_on_every_ten_seconds(
 
 
 async def test_who_sees_a_game_late_is_not_told_who_is_there(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = await dealt_game(world, anna, boris, **LATE)
         path = f"/v1/games/{game_id}/stream"
         async with aclosing(messages(anna.http, path)) as own, aclosing(messages(clara.http, path)) as late:
@@ -198,4 +193,3 @@ async def test_who_sees_a_game_late_is_not_told_who_is_there(world: World) -> No
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(anext(late), 0.3)
             assert not any(kind == "presence" for kind, _, _ in told)
-        await close(anna, boris, clara)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.problems import assert_problem
 from tests.api.tables import finish
 from tests.api.world import Clock, Json, Player, World, dealt_game, in_turn, new_world, serving
@@ -89,8 +89,7 @@ async def test_a_game_that_waits_is_shown_as_it_is(anna: Player, boris: Player, 
 
 
 async def test_a_stream_tells_late_what_the_players_know(world: World, clock: Clock) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = await dealt_game(world, anna, boris, **LATE)
         clock.at += timedelta(seconds=31)
         told = (await clara.view(game_id))["version"]
@@ -105,12 +104,10 @@ async def test_a_stream_tells_late_what_the_players_know(world: World, clock: Cl
             assert (await anext(stream))[0] == "hello"
             clock.at += timedelta(seconds=31)
             assert (await anext(stream))[2]["version"] == told + 1
-        await close(anna, boris, clara)
 
 
 async def test_a_stream_ends_for_who_has_left_a_table_without_spectators(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = await dealt_game(world, anna, boris, spectators="none")
         async with aclosing(messages(boris.http, f"/v1/games/{game_id}/stream")) as stream:
             while (await anext(stream))[0] != "turn_began":
@@ -119,12 +116,10 @@ async def test_a_stream_ends_for_who_has_left_a_table_without_spectators(world: 
             await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", over)
             kind, _, data = await anext(stream)
         assert (kind, data["reason"]) == ("bye", "not_seated")
-        await close(anna, boris, clara)
 
 
 async def test_a_stream_of_a_private_game_ends_for_who_has_handed_their_cards_over(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = (await anna.open_game(visibility="private"))["game_id"]
         invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {})
         await boris.sent("POST", f"/v1/invites/{invite['code']}/accept")
@@ -138,14 +133,12 @@ async def test_a_stream_of_a_private_game_ends_for_who_has_handed_their_cards_ov
             assert_problem(await boris.call("GET", f"/v1/games/{game_id}/view"), 404, "game_not_found")
             kind, _, data = await anext(stream)
         assert (kind, data["reason"]) == ("bye", "not_seated")
-        await close(anna, boris, clara)
 
 
 async def test_a_heart_beats_alike_whether_or_not_something_is_hidden(clock: Clock) -> None:
     world = new_world(heartbeat_s=0.2)
     world.log.now = clock
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game_id = await dealt_game(world, anna, boris, **LATE)
         async with aclosing(messages(clara.http, f"/v1/games/{game_id}/stream")) as stream:
             while (await anext(stream))[0] != "heartbeat":
@@ -154,4 +147,3 @@ async def test_a_heart_beats_alike_whether_or_not_something_is_hidden(clock: Clo
             await player.answer(game_id)
             for _ in range(3):
                 assert (await asyncio.wait_for(anext(stream), 2))[0] == "heartbeat"
-        await close(anna, boris, clara)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.listening import close, guest
+from tests.api.listening import guests
 from tests.api.raw import RawClient, assert_others_are_served, raw_client, token_of
+from tests.api.world import Player
 from tests.engines import eventually
 
 STREAMS, ALLOWED = 2_000, 20
@@ -41,9 +42,16 @@ async def server(many_descriptors: None) -> AsyncIterator[tuple[int, str]]:
         await process.wait()
 
 
-async def test_one_address_may_open_no_more_streams_than_it_may_and_others_still_can(server: tuple[int, str]) -> None:
+@pytest.fixture
+async def anna(server: tuple[int, str]) -> AsyncIterator[Player]:
+    async with guests(server[1], "Anna") as [anna]:
+        yield anna
+
+
+async def test_one_address_may_open_no_more_streams_than_it_may_and_others_still_can(
+    server: tuple[int, str], anna: Player
+) -> None:
     pid, base_url = server
-    anna = await guest(base_url, "Anna")
     game_id = (await anna.open_game())["game_id"]
     lines = f"GET /v1/games/{game_id}/stream HTTP/1.1", "Host: x", token_of(anna)
     connections, memory_kib = descriptors(pid), resident_kib(pid)
@@ -66,7 +74,6 @@ async def test_one_address_may_open_no_more_streams_than_it_may_and_others_still
     await eventually(all_are_gone)
     async with raw_client(base_url) as again:
         assert await status_of(again, lines) == 200
-    await close(anna)
 
 
 async def asked(base_url: str, lines: tuple[str, ...], have_asked: asyncio.Barrier, may_go: asyncio.Event) -> int:

@@ -9,7 +9,7 @@ from api.limits import neighbourhood
 from services.identity import TOKEN_PREFIX
 from services.limits import MemoryLimit
 from services.ports import Principal
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, DAVIS, dealt_game, new_world, players, serving, with_token
 
@@ -128,8 +128,7 @@ async def test_a_player_has_so_many_unfinished_games() -> None:
 @pytest.mark.parametrize("changed", [{"streams_per_token": 2}, {"streams_per_address": 2}])
 async def test_a_token_and_an_address_have_so_many_streams(changed: dict[str, int]) -> None:
     world = new_world(quotas=replace(AMPLE, **changed))
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         path = f"/v1/games/{await dealt_game(world, anna, boris)}/stream"
         async with AsyncExitStack() as opened:
             streams = [await opened.enter_async_context(aclosing(messages(anna.http, path))) for _ in range(2)]
@@ -143,7 +142,6 @@ async def test_a_token_and_an_address_have_so_many_streams(changed: dict[str, in
             assert world.house.streams.count == 2
         async with aclosing(messages(boris.http, path)) as stream:
             assert (await anext(stream))[0] == "hello"
-        await close(anna, boris)
 
 
 async def test_the_limits_are_listed() -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from services import following
 from services.cursors import digest_of, write_cursor
-from tests.api.listening import MINE, Message, bots_game, close, guest, mine, read_slowly, told_last
+from tests.api.listening import MINE, Message, bots_game, guests, mine, read_slowly, told_last
 from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
 
@@ -42,8 +42,7 @@ async def play(player: Player, game_id: str, *others: Player) -> int:
 
 
 async def test_every_game_is_told_as_its_own_stream_tells_it(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         first = await dealt_game(world, anna, boris)
         others = await dealt_game(world, boris, clara)
         heads = {game_id: (await boris.view(game_id))["version"] for game_id in (first, others)}
@@ -61,7 +60,6 @@ async def test_every_game_is_told_as_its_own_stream_tells_it(world: World) -> No
                 assert events_in(read, first) == (await player.sent("GET", path))["items"][: version - heads[first]]
                 assert all(kind == data["kind"] for kind, id_, data in read if id_)
                 assert bool(events_in(read, others)) == (player is boris)
-        await close(anna, boris, clara)
 
 
 async def test_a_reader_that_is_cut_off_at_random_gets_every_event_of_all_games_once(
@@ -70,8 +68,7 @@ async def test_a_reader_that_is_cut_off_at_random_gets_every_event_of_all_games_
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 100_000)  # the bots' games are over in no time
     monkeypatch.setattr(following, "MARKS_AT_MOST", 100_000)
     random = Random(7)
-    async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         games = [await bots_game(anna) for _ in range(2)]
         seen: Counter[tuple[str, int]] = Counter()
         order: dict[str, list[int]] = {}
@@ -104,12 +101,10 @@ async def test_a_reader_that_is_cut_off_at_random_gets_every_event_of_all_games_
         for game_id in games:
             head = (await anna.view(game_id))["version"]
             assert order[game_id] == list(range(firsts[game_id], head + 1))
-        await close(anna)
 
 
 async def test_a_game_joins_when_it_is_opened_or_sat_down_at_and_leaves_when_it_is_left(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         async with aclosing(mine(boris)) as stream:
             assert await anext(stream) == ("hello", (await _cursor_now(world)), {"games": []})
             game = await anna.open_game(visibility="private")
@@ -128,7 +123,6 @@ async def test_a_game_joins_when_it_is_opened_or_sat_down_at_and_leaves_when_it_
             await boris.sent("POST", f"/v1/games/{own['game_id']}/cancel")
             assert (await anext(stream))[2]["game_id"] == own["game_id"]
         assert_problem(await boris.call("GET", f"/v1/games/{game['game_id']}"), 404, "game_not_found")
-        await close(anna, boris)
 
 
 async def _invite(player: Player, game_id: str) -> str:
@@ -142,8 +136,7 @@ async def _cursor_now(world: World) -> str:
 
 async def test_what_the_bus_has_lost_comes_late(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "RECHECK_S", 0.1)
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         async with aclosing(mine(anna)) as stream:
             head = (await anext(stream))[2]["games"][0]["after"]
@@ -152,7 +145,6 @@ async def test_what_the_bus_has_lost_comes_late(world: World, monkeypatch: pytes
             version = await play(anna, game_id, boris)
             read = await told_until(stream, game_id, version)
         assert [data["version"] for data in events_in(read, game_id)] == list(range(head + 1, version + 1))
-        await close(anna, boris)
 
 
 @pytest.mark.parametrize("why", ["another generation", "a place that was never reached", "too much"])
@@ -165,8 +157,7 @@ async def test_a_cursor_that_cannot_be_gone_on_after_gives_resync(
         "a place that was never reached": write_cursor(digest_of("memory"), (1 << 40, 0), {}),
         "too much": write_cursor(digest_of("memory"), (0, 0), {}),
     }
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         places = [{"game_id": game_id, "version": head, "after": head}]
@@ -182,7 +173,6 @@ async def test_a_cursor_that_cannot_be_gone_on_after_gives_resync(
                 "hello",
                 "resync" if version - head > 3 else read[0][0],
             ]
-        await close(anna, boris)
 
 
 @pytest.mark.parametrize("last", ["one", "7", "AAAA", "=" * 32, "A" * 10_000])
@@ -195,8 +185,7 @@ async def test_what_is_no_cursor_is_refused(anna: Player, last: str) -> None:
 async def test_a_quiet_stream_lives_and_its_cursor_does_not_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 3)
     world = new_world(heartbeat_s=0.05)
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         async with aclosing(mine(anna)) as stream:
             first = (await anext(stream))[1]
             for _ in range(3):
@@ -205,7 +194,6 @@ async def test_a_quiet_stream_lives_and_its_cursor_does_not_grow_old(monkeypatch
             beats = [message async for message in _upto_cursor(stream, now)]
         assert {kind for kind, _, _ in beats} == {"heartbeat"}
         assert first != now
-        await close(anna, boris)
 
 
 async def _upto_cursor(stream: AsyncGenerator[Message, None], cursor: str) -> AsyncGenerator[Message, None]:
@@ -217,8 +205,7 @@ async def _upto_cursor(stream: AsyncGenerator[Message, None], cursor: str) -> As
 
 
 async def test_an_opener_who_does_not_play_is_told_late_and_every_event_once(world: World, clock: Clock) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris, clara = [await guest(base_url, name) for name in ("Anna", "Boris", "Clara")]
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
         game = await anna.open_game(seats=[{"controller": "open"}] * 2, **LATE)
         game_id = game["game_id"]
         for seat, player in enumerate((boris, clara)):
@@ -242,15 +229,13 @@ async def test_an_opener_who_does_not_play_is_told_late_and_every_event_once(wor
         assert [event["version"] for event in told] == list(range(shown + 1, version + 1))
         assert told == (await anna.sent("GET", f"/v1/games/{game_id}/events?after={shown}"))["items"]
         assert not any("hand" in event["data"] for event in told)
-        await close(anna, boris, clara)
 
 
 async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 100_000)
-    async with serving(world, send_buffer=16_384) as (server, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world, send_buffer=16_384) as (server, base_url), guests(base_url, "Anna") as [anna]:
         cursor = await _cursor_now(world)
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
@@ -264,25 +249,21 @@ async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(
         async with aclosing(mine(anna, last)) as stream:
             rest = await told_until(stream, game_id, head)
         assert [event["version"] for event in events_in(told + rest, game_id)] == list(range(1, head + 1))
-        await close(anna)
 
 
 async def test_more_than_can_be_kept_ends_with_resync(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "MARKS_AT_MOST", 0)
-    async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         async with aclosing(mine(anna)) as stream:
             assert (await anext(stream))[0] == "hello"
             await bots_game(anna)
             kind, _, data = await told_last(stream)
         assert (kind, data["retry_ms"]) == ("resync", 1_000)
-        await close(anna)
 
 
 @pytest.mark.parametrize("is_revoked", [False, True])
 async def test_it_says_goodbye_when_the_process_ends_or_the_token_does(world: World, is_revoked: bool) -> None:
-    async with serving(world) as (server, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (server, base_url), guests(base_url, "Anna") as [anna]:
         async with aclosing(mine(anna)) as stream:
             assert (await anext(stream))[0] == "hello"
             assert world.house.streams.count == 1
@@ -295,13 +276,13 @@ async def test_it_says_goodbye_when_the_process_ends_or_the_token_does(world: Wo
         assert (kind, data["reason"]) == ("bye", "unauthenticated" if is_revoked else "shutting_down")
         await until(lambda: world.house.streams.count == 0)
         assert not world.house.following.by_game
-        await close(anna)
 
 
 async def test_it_counts_as_any_other_stream() -> None:
-    async with serving(new_world(quotas=replace(AMPLE, streams_per_token=1))) as (_, base_url):
-        anna = await guest(base_url, "Anna")
-        async with aclosing(mine(anna)) as stream:
-            assert (await anext(stream))[0] == "hello"
-            assert_problem(await anna.call("GET", MINE), 429, "too_many_streams")
-        await close(anna)
+    async with (
+        serving(new_world(quotas=replace(AMPLE, streams_per_token=1))) as (_, base_url),
+        guests(base_url, "Anna") as [anna],
+        aclosing(mine(anna)) as stream,
+    ):
+        assert (await anext(stream))[0] == "hello"
+        assert_problem(await anna.call("GET", MINE), 429, "too_many_streams")

@@ -8,7 +8,7 @@ import pytest
 from domain.events import GameFinished
 from services.ids import new_uuid
 from services.ports import Append, NewEvent
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.nonces import ANNAS, events, look_after, reveal, started_game
 from tests.api.problems import assert_problem
 from tests.api.world import Player, World, dealt_game, in_turn, serving, with_token
@@ -87,8 +87,7 @@ async def test_a_watching_token_cannot_delete_its_player(world: World, anna: Pla
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 async def test_the_streams_of_a_forgotten_player_end(world: World, is_elsewhere: bool) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         async with (
             aclosing(messages(anna.http, f"/v1/games/{game_id}/stream")) as annas,
@@ -104,4 +103,3 @@ async def test_the_streams_of_a_forgotten_player_end(world: World, is_elsewhere:
                 *_, (kind, _, last) = [message async for message in borises]
             assert (kind, last["reason"]) == ("bye", "unauthenticated")
             assert world.house.streams.count == 1
-        await close(anna, boris)

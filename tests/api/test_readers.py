@@ -15,7 +15,7 @@ from api.connections import Connection, Outlet
 from api.readers import BATCH, Reader
 from api.streams import story
 from tests.api.clients import AT_ONCE, WOKEN, Client, come_to, listening, move, shown
-from tests.api.listening import close, guest
+from tests.api.listening import guests
 from tests.api.tables import finish
 from tests.api.world import Clock, Player, World, dealt_game, serving, until
 
@@ -223,8 +223,7 @@ async def test_a_client_is_told_at_once_again_when_it_has_taken_what_lay_for_it(
         return pushed[-1]
 
     monkeypatch.setattr(Outlet, "push", noted)
-    async with serving(world) as (server, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (server, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         address = urlsplit(base_url)
         reader, writer = await asyncio.open_connection(address.hostname, address.port)
@@ -255,7 +254,6 @@ async def test_a_client_is_told_at_once_again_when_it_has_taken_what_lay_for_it(
         assert versions == list(range(head + 1, versions[-1] + 1))
         assert b'event: resync\ndata: {"version":%d,' % versions[-1] in told
         writer.close()
-        await close(anna, boris)
 
 
 @pytest.mark.parametrize(("spectators", "seed"), [("public", 1), ("delayed", 2), ("none", 3)])

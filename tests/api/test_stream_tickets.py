@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from services.stream_tickets import TICKETS_AT_MOST
-from tests.api.listening import MINE, Message, close, guest, messages, told_last
+from tests.api.listening import MINE, Message, guests, messages, told_last
 from tests.api.problems import assert_problem
 from tests.api.world import Clock, Json, Player, World, dealt_game, players, serving, with_token
 
@@ -39,8 +39,11 @@ async def opened(http: httpx.AsyncClient, url: str, last_id: str = "") -> AsyncG
 
 
 async def test_a_ticket_opens_what_its_player_sees_without_a_header(world: World) -> None:
-    async with serving(world) as (_, base_url), browser(base_url) as page:
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with (
+        serving(world) as (_, base_url),
+        browser(base_url) as page,
+        guests(base_url, "Anna", "Boris") as (anna, boris),
+    ):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         with_view = await ticket(anna, game_id, view=True)
@@ -57,7 +60,6 @@ async def test_a_ticket_opens_what_its_player_sees_without_a_header(world: World
             assert (await anext(stream))[2]["after"] == head
         async with aclosing(opened(page, (await ticket(anna))["url"])) as stream:
             assert [place["game_id"] for place in (await anext(stream))[2]["games"]] == [game_id]
-        await close(anna, boris)
 
 
 async def test_a_ticket_is_for_one_path_and_nothing_else(world: World, anna: Player, stranger: Player) -> None:
@@ -105,8 +107,7 @@ async def test_a_ticket_is_used_within_thirty_seconds_and_again_for_twelve_hours
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 async def test_the_newer_connection_takes_the_stream_over(world: World, is_elsewhere: bool) -> None:
-    async with serving(world) as (_, base_url), browser(base_url) as page:
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), browser(base_url) as page, guests(base_url, "Anna") as [anna]:
         made = await ticket(anna)
         async with aclosing(opened(page, made["url"])) as first, aclosing(opened(page, made["url"])) as second:
             assert (await anext(first))[0] == "hello"
@@ -122,13 +123,15 @@ async def test_the_newer_connection_takes_the_stream_over(world: World, is_elsew
                 await world.house.streams.dismiss_replaced(world.stream_tickets)
                 await anna.open_game()
                 assert (await anext(second))[0] == "joined"
-        await close(anna)
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 async def test_a_ticket_ends_with_its_token(world: World, is_elsewhere: bool) -> None:
-    async with serving(world) as (_, base_url), browser(base_url) as page:
-        anna, device = await guest(base_url, "Anna"), await guest(base_url, "Anna")
+    async with (
+        serving(world) as (_, base_url),
+        browser(base_url) as page,
+        guests(base_url, "Anna", "Anna") as (anna, device),
+    ):
         made = await anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})
         device.http.headers["authorization"] = f"Bearer {made['token']}"
         game_id = (await anna.open_game())["game_id"]
@@ -147,7 +150,6 @@ async def test_a_ticket_ends_with_its_token(world: World, is_elsewhere: bool) ->
             assert (await page.get(url)).status_code == 401
         refused = await device.call("POST", "/v1/stream-tickets", {"game_id": game_id})
         assert_problem(refused, 401, "unauthenticated")
-        await close(anna, device)
 
 
 async def test_a_ticket_can_do_no_more_than_its_token(world: World, anna: Player, stranger: Player) -> None:
@@ -166,8 +168,7 @@ async def test_a_ticket_stands_in_no_log_and_in_no_table(
     world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    async with serving(world) as (_, base_url), browser(base_url) as page:
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), browser(base_url) as page, guests(base_url, "Anna") as [anna]:
         made = await ticket(anna)
         async with aclosing(opened(page, made["url"])) as stream:
             assert (await anext(stream))[0] == "hello"
@@ -181,7 +182,6 @@ async def test_a_ticket_stands_in_no_log_and_in_no_table(
         own = [record for record in caplog.records if not record.name.startswith("http")]  # the client's are not ours
         assert not any(secret in str((record.getMessage(), vars(record))) for record in own)
         assert secret not in str(world.stream_tickets.kept)
-        await close(anna)
 
 
 async def test_dead_tickets_and_the_oldest_of_too_many_go_as_new_ones_are_made(

@@ -12,13 +12,12 @@ import httpx
 import pytest
 
 from domain.events import RoundDealt
-from tests.api.listening import bots_game, close, guest, messages, read_slowly
+from tests.api.listening import bots_game, guests, messages, read_slowly
 from tests.api.world import Json, Player, World, asked, dealt_game, new_world, serving, until
 
 
 async def test_a_stream_tells_what_was_and_what_comes(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream")) as stream:
@@ -29,14 +28,12 @@ async def test_a_stream_tells_what_was_and_what_comes(world: World) -> None:
             told += [await anext(stream) for _ in range((await anna.view(game_id))["version"] - head)]
         assert [data for _, _, data in told] == (await anna.sent("GET", f"/v1/games/{game_id}/events"))["items"]
         assert all((kind, id_) == (data["kind"], str(data["version"])) for kind, id_, data in told)
-        await close(anna, boris)
 
 
 async def test_a_reader_that_is_cut_off_at_random_gets_every_version_once(world: World) -> None:
     world.bus.pointers = (RoundDealt,)
     random = Random(7)
-    async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         game_id = await bots_game(anna)
         versions: list[int] = []
 
@@ -57,12 +54,10 @@ async def test_a_reader_that_is_cut_off_at_random_gets_every_version_once(world:
         await world.tend(game_id)
         await asyncio.wait_for(reader, 30)
         assert versions == list(range(1, (await anna.view(game_id))["version"] + 1))
-        await close(anna)
 
 
 async def test_a_finished_game_is_told_to_its_end_and_not_again(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         game_id = await bots_game(anna)
         await world.tend(game_id)
         told = [message async for message in messages(anna.http, f"/v1/games/{game_id}/stream")]
@@ -74,12 +69,10 @@ async def test_a_finished_game_is_told_to_its_end_and_not_again(world: World) ->
         assert (again.status_code, again.content) == (204, b"")
         since = [message async for message in messages(anna.http, f"/v1/games/{game_id}/stream?after={int(last) - 1}")]
         assert [kind for kind, _, _ in since] == ["hello", "game_finished", "bye"]
-        await close(anna)
 
 
 async def test_a_stream_with_views_is_all_that_a_frontend_reads(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         path = f"/v1/games/{game_id}/stream?view=1&after={head}"
@@ -95,14 +88,12 @@ async def test_a_stream_with_views_is_all_that_a_frontend_reads(world: World) ->
                     assert data == await anna.view(game_id)
                     break
             assert numbers == list(range(head + 1, version + 1))
-        await close(anna, boris)
 
 
 async def test_a_view_is_that_of_the_last_event_though_the_game_goes_on_while_names_are_asked_for(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         player, _ = await asked(game_id, "draw", anna, boris)
         names, is_first = world.accounts.names, True
@@ -123,13 +114,11 @@ async def test_a_view_is_that_of_the_last_event_though_the_game_goes_on_while_na
                     assert data["version"] == last
                     break
         assert not is_first
-        await close(anna, boris)
 
 
 async def test_a_quiet_stream_shows_that_it_lives() -> None:
     world = new_world(heartbeat_s=0.05)
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game = await anna.open_game()
         async with aclosing(messages(anna.http, f"/v1/games/{game['game_id']}/stream?after=3")) as stream:
             assert [(await anext(stream))[0] for _ in range(3)] == ["hello", "heartbeat", "heartbeat"]
@@ -138,12 +127,10 @@ async def test_a_quiet_stream_shows_that_it_lives() -> None:
             news = [kind for kind, _, _ in told].index("seat_changed")
             assert {kind for kind, _, _ in told[:news] + told[news + 1 :]} == {"heartbeat"}
             assert told[-1][2] == {"version": 4}
-        await close(anna, boris)
 
 
 async def test_a_bus_that_is_lost_makes_events_late_but_loses_none(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream?after={head}")) as stream:
@@ -154,12 +141,10 @@ async def test_a_bus_that_is_lost_makes_events_late_but_loses_none(world: World)
             version = (await player.answer(game_id))["version"]
             told = [await asyncio.wait_for(anext(stream), 5) for _ in range(version - head)]
         assert [id_ for _, id_, _ in told] == [str(number) for number in range(head + 1, version + 1)]
-        await close(anna, boris)
 
 
 async def test_a_reader_that_leaves_leaves_nothing_behind(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna = await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         game = await anna.open_game()
         readers = [messages(anna.http, f"/v1/games/{game['game_id']}/stream") for _ in range(20)]
         for reader in readers:
@@ -168,12 +153,10 @@ async def test_a_reader_that_leaves_leaves_nothing_behind(world: World) -> None:
         for reader in readers:
             await reader.aclose()
         await until(lambda: world.house.streams.count == 0)
-        await close(anna)
 
 
 async def test_an_event_that_came_over_the_bus_is_not_read_from_the_log_again(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
         head = (await anna.view(game_id))["version"]
         async with aclosing(messages(anna.http, f"/v1/games/{game_id}/stream?after={head}")) as stream:
@@ -183,12 +166,13 @@ async def test_an_event_that_came_over_the_bus_is_not_read_from_the_log_again(wo
             world.log.games.clear()  # whoever reads it now finds nothing
             told = [await anext(stream) for _ in range(version - head)]
         assert told[-1][1] == str(version)
-        await close(anna, boris)
 
 
 async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_rest_later(world: World) -> None:
-    async with serving(world, send_buffer=16_384) as (server, base_url):
-        anna, boris = await guest(base_url, "Anna"), await guest(base_url, "Boris")
+    async with (
+        serving(world, send_buffer=16_384) as (server, base_url),
+        guests(base_url, "Anna", "Boris") as (anna, boris),
+    ):
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
         head = (await anna.view(game_id))["version"]
@@ -200,7 +184,6 @@ async def test_a_client_that_takes_too_long_is_cut_off_with_resync_and_told_the_
         rest = [message async for message in messages(boris.http, f"/v1/games/{game_id}/stream?after={sent}")]
         versions = [int(id_) for _, id_, _ in told + rest if id_]
         assert versions == list(range(1, head + 1))
-        await close(anna, boris)
 
 
 @pytest.mark.parametrize("place", [{"last_event_id": "7"}, {}])

@@ -6,7 +6,7 @@ import pytest
 
 from services.identity import GUEST_SCOPES
 from services.operating import give_token
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.post import URL, Post, webhook
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
@@ -55,8 +55,7 @@ async def test_a_token_that_was_ended_elsewhere_a_moment_ago_changes_no_webhook(
 
 
 async def test_open_streams_of_all_that_a_token_has_made_end_with_it(world: World) -> None:
-    async with serving(world) as (_, base_url):
-        anna, device = await guest(base_url, "Anna"), await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Anna") as (anna, device):
         bot = await anna.sent("POST", "/v1/me/tokens", {"scopes": ["play", "watch"]})
         device.http.headers["authorization"] = f"Bearer {bot['token']}"
         made = await device.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})
@@ -68,7 +67,6 @@ async def test_open_streams_of_all_that_a_token_has_made_end_with_it(world: Worl
             *_, (kind, _, last) = [message async for message in told]
             assert (kind, last["reason"]) == ("bye", "unauthenticated")
         assert [each["is_current"] for each in (await anna.sent("GET", "/v1/me/tokens"))["items"]] == [True]
-        await close(anna, device)
 
 
 async def test_who_changes_to_another_token_keeps_it_and_who_signs_out_leaves_the_others(anna: Player) -> None:

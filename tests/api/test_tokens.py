@@ -15,7 +15,7 @@ from api.operations import OPERATIONS
 from api.wording import EXAMPLES
 from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST
 from services.memory import utc_now
-from tests.api.listening import close, guest, messages
+from tests.api.listening import guests, messages
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
 from tests.api.world import DAVIS, Player, World, dealt_game, new_world, players, serving, with_token
@@ -97,8 +97,7 @@ async def test_a_bot_plays_with_its_own_token(world: World, anna: Player, boris:
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 async def test_the_streams_of_a_revoked_token_end_and_no_others(world: World, is_elsewhere: bool) -> None:
-    async with serving(world) as (_, base_url):
-        anna, device = await guest(base_url, "Anna"), await guest(base_url, "Anna")
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Anna") as (anna, device):
         game_id = (await anna.open_game())["game_id"]
         made = await anna.sent("POST", "/v1/me/tokens", {"scopes": ["watch"]})
         device.http.headers["authorization"] = f"Bearer {made['token']}"
@@ -113,7 +112,6 @@ async def test_the_streams_of_a_revoked_token_end_and_no_others(world: World, is
             *_, (kind, _, last) = [message async for message in others]
             assert (kind, last["reason"]) == ("bye", "unauthenticated")
             assert world.house.streams.count == 1
-        await close(anna, device)
 
 
 SCOPES = tuple(GRANTED_BY)
