@@ -48,14 +48,22 @@ def copy(url: str, folder: Path, *, keep: int, say: Say) -> Path:
 def keep_log(url: str, folder: Path, *, say: Say) -> None:
     """Writes the log of the cluster into the folder as it arises, each piece flushed at once, until it is stopped.
 
-    A server that goes away is waited for. Errors: BackupRefused.
+    A server that is away and a full disk are waited for; what is amiss is told as it comes. Errors: BackupRefused.
     """
     kept = folder / LOG
     kept.mkdir(parents=True, exist_ok=True, mode=0o700)
     receive = [f"--directory={kept}", f"--slot={SLOT}"]
     run("pg_receivewal", *receive, "--create-slot", "--if-not-exists", url=url)
     say(f"keeping the log in {kept}")
-    run("pg_receivewal", *receive, "--synchronous", url=url)
+    command, variables = _command("pg_receivewal", *receive, "--synchronous", url=url)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(variables)) as receiving:
+        assert receiving.stderr is not None
+        try:
+            for line in receiving.stderr:
+                say(line.rstrip())
+        finally:
+            receiving.terminate()
+    raise BackupRefused("pg_receivewal has ended")
 
 
 def copies(folder: Path) -> dict[datetime, Path]:
@@ -74,12 +82,16 @@ def run(program: str, *arguments: str, url: str | None = None) -> str:
 
     The password of `url` goes by the environment: a command line can be read by everybody on the machine.
     """
-    login, variables = _login(url) if url else ([], {})
-    command = [str(postgres_folder() / program), *arguments, *login]
+    command, variables = _command(program, *arguments, url=url)
     ended = subprocess.run(command, check=False, capture_output=True, text=True, env=environment(variables))
     if ended.returncode:
         raise BackupRefused(" ".join(ended.stderr.split()) or f"{program} has failed")
     return ended.stdout
+
+
+def _command(program: str, *arguments: str, url: str | None) -> tuple[list[str], dict[str, str]]:
+    login, variables = _login(url) if url else ([], {})
+    return [str(postgres_folder() / program), *arguments, *login], variables
 
 
 def _login(url: str) -> tuple[list[str], dict[str, str]]:
