@@ -13,6 +13,8 @@ from domain.state import Game, Round
 from domain.turns import begin_turn
 from domain.unfolding import Unfolding
 
+LAST_ROUND_FROM = 100_000  # events: ten times the longest game of any preset; with more a game fits into no memory
+
 
 def deal_round(game: Game, command: DealRound) -> list[Event]:
     """Deals the next round and begins its first turn; refused as outdated where that round is dealt already."""
@@ -104,7 +106,7 @@ def _next_contracts(game: Game) -> tuple[int, ...]:
 
 
 def _is_last_round(game: Game, round_: Round, contracts: tuple[int, ...]) -> bool:
-    last = round_.number >= max_rounds(game.rules, len(game.seats))
+    last = round_.number >= max_rounds(game.rules, len(game.seats)) or game.version >= LAST_ROUND_FROM
     return last or len(seats_in_play(game)) == 1 or _is_anybody_through(game, contracts)
 
 

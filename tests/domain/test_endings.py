@@ -3,13 +3,16 @@
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from domain import events as e
-from domain.commands import Discard, LayDown, Move, Pass, TakeDiscard
-from domain.dealing import max_rounds
+from domain.commands import Discard, LayDown, Move, Pass, ScoreRound, TakeDiscard
+from domain.dealing import LAST_ROUND_FROM, max_rounds
+from domain.decide import decide
 from domain.decisions import Decision
 from domain.options import options_for
 from domain.presets import preset, preset_names, ruleset_with
+from domain.simulation import as_bot, play
 from domain.state import Game
 from tests.domain.games import MOVES_AT_MOST, Player, at_random, told_game, whole_game
 from tests.domain.knobs import any_ruleset
@@ -62,6 +65,21 @@ def test_a_game_in_which_nobody_ever_lays_down_ends_with_its_last_round(name: st
     assert game.status == "finished"
     assert game.round is not None
     assert game.round.number == max_rounds(short, players)
+
+
+def test_a_game_of_so_many_events_ends_with_its_round() -> None:
+    """Contracts that nobody can meet would otherwise have bots play millions of moves."""
+    game = next(
+        step.game
+        for step in play(preset("davis"), ["normal"] * 3, 10, as_bot)
+        if step.game.round is not None and step.game.round.step == "scoring" and not step.game.round.scored
+    )
+    [scored] = decide(ScoreRound(1), replace(game, version=LAST_ROUND_FROM - 1))
+    assert isinstance(scored, e.RoundScored)
+    [scored, finished] = decide(ScoreRound(1), replace(game, version=LAST_ROUND_FROM))
+    assert isinstance(scored, e.RoundScored)
+    assert isinstance(finished, e.GameFinished)
+    assert finished.totals == scored.totals
 
 
 @pytest.mark.parametrize("seed", range(10))
