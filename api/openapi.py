@@ -28,6 +28,7 @@ from api.wording import (
     RECORDED,
     REQUEST_HEADERS,
     SUCCESSES,
+    TEXTS,
 )
 
 FILE = Path("openapi") / "openapi.json"
@@ -191,6 +192,8 @@ def _success(operation: Operation, types: Types, components: Components) -> Sche
         answer["content"] = {"application/json": {"schema": components.of(types.shown)}}
         if operation.id in RECORDED:
             answer["content"]["application/json"]["example"] = RECORDED[operation.id]["answer"]
+    for media_type, text in TEXTS.get(operation.id, {}).items():
+        answer["content"][media_type]["example"] = text
     return answer
 
 

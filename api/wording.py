@@ -93,6 +93,30 @@ OTHER_ANSWERS = {
 RECORDED: dict[str, dict[str, Any]] = json.loads(files("api").joinpath("examples.json").read_text("utf-8"))
 """Answers that the tests were given, with the bodies they sent."""
 
+_EVENT = (
+    '{"game_id":"gam_01k9zz00000000000000000001","version":41,"kind":"card_discarded",'
+    '"occurred_at":"2026-11-30T18:30:00.000Z","round":1,"seat":2,"actor":"bot","move_id":null,'
+    '"data":{"card":"KC","declared":false,"skip":null}}'
+)
+_GAME = '"game_id":"gam_01k9zz00000000000000000001","version":41,"after":40'
+
+TEXTS: dict[str, dict[str, str]] = {
+    "streamEvents": {
+        "text/event-stream": f"event: hello\ndata: {{{_GAME}}}\n\nid: 41\nevent: card_discarded\ndata: {_EVENT}\n\n"
+    },
+    "streamMine": {
+        "text/event-stream": f'id: 8rk0\nevent: hello\ndata: {{"games":[{{{_GAME}}}]}}\n\n'
+        f"id: 8rk3\nevent: card_discarded\ndata: {_EVENT}\n\n"
+    },
+    "exportGame": {
+        "application/x-ndjson": f"{_EVENT}\n",
+        "text/plain": "Game gam_01k9zz00000000000000000001: davis, 2 seats, opened 2026-11-30 18:30 UTC.\n"
+        "Boris sits down on seat 1.\nThe game starts: Anna, Boris.\n",
+    },
+    "getMetrics": {"text/plain": "# TYPE shanghai_streams_open gauge\nshanghai_streams_open 3.0\n"},
+}
+"""What answers that are no JSON begin like, by operation and media type."""
+
 EXAMPLES: dict[str, Any] = {name: told["request"] for name, told in RECORDED.items() if told.get("request")} | {
     "createGuest": {"name": "Anna"},
     "createGame": {

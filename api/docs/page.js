@@ -62,13 +62,22 @@ const Page = {
   answer(status, response) {
     const headers = Object.keys(response.headers || {});
     const contents = Object.entries(response.content || {}).map(([type, content]) =>
-      make("div", {}, make("span", { class: "note" }, type), content["x-sse"] ? this.messages(content["x-sse"]) : Schema.draw(content.schema)));
+      make("div", {}, make("span", { class: "note" }, type), content["x-sse"] ? this.messages(content["x-sse"]) : Schema.draw(content.schema), this.example(content)));
     const isGood = Number(status) < 400;
     const details = make("details", {},
       make("summary", {}, make("span", { class: `status ${isGood ? "good" : "bad"}` }, status), " ",
         make("span", { class: "note" }, isGood ? response.description : this.codes(response.description))),
       isGood ? null : prose(response.description), headers.length ? prose(`Headers: ${headers.map((name) => `\`${name}\``).join(", ")}`) : null, contents);
     details.open = status === "200" || status === "201";
+    return details;
+  },
+
+  // Written where it is opened: some are long.
+  example({ example }) {
+    if (example === undefined) return null;
+    const text = make("pre");
+    const details = make("details", { class: "example" }, make("summary", {}, "Example"), text);
+    details.addEventListener("toggle", () => { text.textContent = typeof example === "string" ? example : JSON.stringify(example, null, 2); });
     return details;
   },
 

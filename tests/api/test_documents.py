@@ -1,5 +1,6 @@
 """The OpenAPI document says what the server does, and the file in the repository is that document."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,6 +150,23 @@ def test_every_example_is_one(operation: Operation) -> None:
         if media_type == "application/json":
             assert "example" in shown, RECORD
             assert shape_faults(shown["example"], shown["schema"]) == [], RECORD
+        else:
+            assert_text_is_as_described(media_type, shown)
+
+
+def assert_text_is_as_described(media_type: str, shown: Json) -> None:
+    if media_type == "text/event-stream":
+        told = re.findall(r"event: (\w+)\ndata: (.*)\n\n", shown["example"])
+        lines = [(shown["x-sse"][kind], line) for kind, line in told]
+        assert len(lines) == shown["example"].count("\n\n")
+    elif media_type == "application/x-ndjson":
+        lines = [(shown["x-line"], line) for line in shown["example"].splitlines()]
+    else:
+        assert shown["example"]
+        return
+    assert lines
+    for schema, line in lines:
+        assert shape_faults(json.loads(line), schema) == []
 
 
 READABLE = [

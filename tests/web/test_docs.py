@@ -89,6 +89,13 @@ def test_nothing_is_wider_than_a_telephone(docs: Page) -> None:
         assert docs.evaluate("document.documentElement.scrollWidth") <= 390, operation
 
 
+def test_an_answer_is_shown_as_an_example(docs: Page) -> None:
+    for operation, said in (("createGame", '"status": "waiting"'), ("exportGame", "The game starts:")):
+        examples = opened(docs, operation).locator(".answers .example")
+        examples.evaluate_all("all => all.forEach((each) => each.open = true)")
+        examples.locator("pre", has_text=said).wait_for()
+
+
 def test_each_field_says_what_it_is(docs: Page) -> None:
     fields = opened(docs, "createGame").locator(".schema .field")
     told = fields.filter(has=docs.locator("code", has_text="spectator_delay_s")).locator(".says").first
