@@ -42,29 +42,35 @@ class Wire:
 
     async def call(self, *command: bytes | str | int) -> Any:
         """Sends a command and gives its answer, in bytes. Errors: Unavailable; redis's ResponseError."""
-        await self.write(self._connection.pack_command(*command))
-        return await self.answer()
+        packed = self._connection.pack_command(*command)
+        # redis-py's own timeout swallows a cancellation now and then (asyncio.wait_for before Python 3.12).
+        with self._in_use():
+            async with asyncio.timeout(_ANSWER_S):
+                await self._connection.send_packed_command(packed, check_health=False)
+                return await self._connection.read_response(disable_decoding=True)
 
     async def write(self, packed: list[bytes]) -> None:
         """Sends commands that are packed already; each has an answer."""
-        if not self._connection.is_connected:
-            raise Unavailable("the connection to Redis is closed")
-        # redis-py's own timeout swallows a cancellation now and then (asyncio.wait_for before Python 3.12).
-        with _lost_is_unavailable():
+        with self._in_use():
             async with asyncio.timeout(_ANSWER_S):
                 await self._connection.send_packed_command(packed, check_health=False)
 
     async def answer(self) -> Any:
         """Gives the next answer to what was written."""
-        if not self._connection.is_connected:
-            raise Unavailable("the connection to Redis is closed")
-        with _lost_is_unavailable():
+        with self._in_use():
             async with asyncio.timeout(_ANSWER_S):
                 return await self._connection.read_response(disable_decoding=True)
 
     async def close(self) -> None:
         """Closes the connection."""
         await self._connection.disconnect(nowait=True)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        if not self._connection.is_connected:
+            raise Unavailable("the connection to Redis is closed")
+        with _lost_is_unavailable():
+            yield
 
 
 def words(refusal: Exception) -> str:
