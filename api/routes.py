@@ -157,15 +157,22 @@ async def _call(
 
 
 async def _caller(house: House, operation: Operation, types: Types, asgi: Any, token: str) -> Principal:
-    caller = await house.callers.find(token)
+    caller, by_ticket = await house.callers.find(token), ""
     if caller is None and not token and types.takes_ticket and b"ticket=" in asgi["query_string"]:
         caller = await ticket_holder(house, asgi["path_params"], decode_query(asgi["query_string"], types.query))
+        by_ticket = _NO_SUCH_TICKET
     if caller is None:
-        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+        raise Failed("unauthenticated", by_ticket, headers={"www-authenticate": "Bearer"})
     asgi["caller"] = caller
     if operation.scope is not None and not is_allowed(caller, operation.scope):
         raise Failed("insufficient_scope", f"This needs a token with the scope {operation.scope}.")
     return caller
+
+
+_NO_SUCH_TICKET = (
+    "The ticket is unknown or over, was not used in time, belongs to another stream (its url has to be used as it was"
+    " given), or its token lives no more."
+)
 
 
 async def _failed(house: House, request: Request[Any, Any, Any], error: Exception) -> Reply:

@@ -8,8 +8,8 @@ from uuid import UUID
 from msgspec import Struct
 
 from domain.commands import TableCommand, TakeSeat
-from domain.refusals import Refused, SeatNotFound, SeatNotHeld
-from domain.state import Game
+from domain.refusals import GameFinished, Refused, SeatNotFound, SeatNotHeld
+from domain.state import Game, is_over
 from services.games import NotYourDecision, own_seat
 from services.ids import new_uuid
 from services.ports import KeyedRequest, Principal, Reservations
@@ -94,7 +94,7 @@ async def invite(
     """Makes an invite; the same request again gives the same one.
 
     Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; Refused
-    for a seat that is none; TooManyInvites, where several at once may pass; KeyReused.
+    for a seat that is none or a game that is over; TooManyInvites, where several at once may pass; KeyReused.
     """
     game = (await known_game(tables, principal, game_id)).game
     if wanted.seat is not None and wanted.seat >= len(game.seats):
@@ -104,6 +104,8 @@ async def invite(
             raise NotYourDecision
     elif seat_held_by(game, principal.player_id) is None and game.opened_by != principal.player_id:
         raise NotSeated
+    if is_over(game.status) and not await reservations.is_kept(request):
+        raise Refused(GameFinished())
     used = await invites.living(game_id, principal.player_id)
     if used >= INVITES_AT_MOST and not await reservations.is_kept(request):
         raise TooManyInvites

@@ -74,7 +74,7 @@ GAMES: tuple[Operation, ...] = (
     Operation(
         id="createInvite", tag="Games", method="POST", path=f"{GAME}/invites", handler=seats.create_invite,
         scope="play", status=201, headers=("Location",),
-        problems=("game_not_found", "not_seated", "not_your_decision", "seat_not_found", "too_many_invites"),
+        problems=(*WATCHED, "not_your_decision", "seat_not_found", "game_finished", "too_many_invites"),
     ),
     Operation(
         id="getInvite", tag="Games", method="GET", path="/v1/invites/{code}", handler=seats.get_invite, scope="watch",

@@ -146,6 +146,14 @@ async def test_an_invite_is_for_a_seat_that_there_is(anna: Player) -> None:
     assert (await anna.sent("POST", invites, {"seat": 1}, idempotency_key="1"))["seat"] == 1
 
 
+async def test_nobody_is_invited_to_a_game_that_is_over(world: World, anna: Player) -> None:
+    invites = f"/v1/games/{(await anna.open_game())['game_id']}/invites"
+    made = await anna.sent("POST", invites, {}, idempotency_key="before")
+    await anna.sent("POST", invites.replace("invites", "cancel"))
+    assert_problem(await anna.call("POST", invites, {}, idempotency_key="after"), 409, "game_finished")
+    assert (await anna.sent("POST", invites, {}, idempotency_key="before"))["code"] == made["code"]
+
+
 async def test_a_player_has_so_many_invites_to_a_game(world: World, anna: Player, boris: Player) -> None:
     game_id = (await anna.open_game())["game_id"]
     await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")

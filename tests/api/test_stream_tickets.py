@@ -75,7 +75,8 @@ async def test_a_ticket_is_for_one_path_and_nothing_else(world: World, anna: Pla
         f"{MINE}?ticket=",
         MINE,
     ):
-        assert_problem(await stranger.call("GET", url), 401, "unauthenticated")
+        problem = assert_problem(await stranger.call("GET", url), 401, "unauthenticated")
+        assert problem["detail"].startswith("The ticket is unknown")
     assert_problem(await stranger.call("GET", f"/v1/me?ticket={own['ticket']}"), 401, "unauthenticated")
     assert_problem(await stranger.call("GET", MINE, authorization=f"Bearer {own['ticket']}"), 401, "unauthenticated")
     assert all(kept.turn == 0 for kept in world.stream_tickets.kept.values())
