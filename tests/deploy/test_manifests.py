@@ -37,20 +37,11 @@ OPERATORS = ("cnpg.io", "keda.sh", "rabbitmq.com")  # their kinds are no part of
 pytestmark = pytest.mark.deploy
 
 
-@pytest.fixture(params=["local", "production with RabbitMQ"])
+@pytest.fixture(params=["local", "production with rabbitmq"])
 def overlay(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Is the folder of a kustomization."""
     name, _, more = str(request.param).partition(" with ")
-    if not more:
-        return OVERLAYS / name
-    kinds = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
-    production, rabbitmq = (
-        os.path.relpath(path, tmp_path) for path in (OVERLAYS / name, OVERLAYS.parent / "components/rabbitmq")
-    )
-    (tmp_path / "kustomization.yaml").write_text(
-        yaml.safe_dump({**kinds, "resources": [production], "components": [rabbitmq]})
-    )
-    return tmp_path
+    return with_component(name, more, tmp_path) if more else OVERLAYS / name
 
 
 @pytest.fixture
@@ -110,6 +101,18 @@ def test_the_runbook_makes_the_secrets_that_the_manifests_name(tools: Path, prod
     assert len(bytes.fromhex(made["shanghai"]["secret-key"])) == 32
 
 
+def test_the_runbooks_first_step_applies_engines_and_migration_and_no_process(production: list[Json]) -> None:
+    later = {*re.search(r"component notin \(([a-z,]+)\)", RUNBOOK.read_text())[1].split(",")}  # type: ignore[index]
+    label = "app.kubernetes.io/component"
+    first = [each for each in production if each["metadata"].get("labels", {}).get(label) not in later]
+    assert {"Namespace", "ConfigMap", "Cluster", "ObjectStore", "StatefulSet", "Job"} <= {
+        each["kind"] for each in first
+    }
+    assert not of_kind(first, "Deployment", "HorizontalPodAutoscaler", "ScaledObject")
+    for workload in of_kind(production, "Deployment", "StatefulSet", "Job"):
+        assert workload["metadata"]["labels"][label] == workload["spec"]["template"]["metadata"]["labels"][label]
+
+
 def test_each_process_logs_in_as_its_own_role_and_nothing_but_the_migration_as_the_owner(
     production: list[Json],
 ) -> None:
@@ -166,6 +169,29 @@ def test_nobody_is_believed_about_addresses_but_whom_an_overlay_names(tools: Pat
         [settings] = [each["data"] for each in of_kind(rendered(tools / "kubectl", OVERLAYS / name), "ConfigMap")
                       if variable in each["data"]]  # fmt: skip
         assert all(ip_network(network).prefixlen >= 16 for network in settings[variable].split(","))
+
+
+def test_a_recovery_reads_the_old_copies_and_writes_to_a_place_of_its_own(tools: Path, tmp_path: Path) -> None:
+    recovering = rendered(tools / "kubectl", with_component("production", "recovery", tmp_path))
+    [spec] = [cluster["spec"] for cluster in of_kind(recovering, "Cluster")]
+    assert spec["bootstrap"].keys() == {"recovery"}
+    [source] = [
+        each["plugin"] for each in spec["externalClusters"] if each["name"] == spec["bootstrap"]["recovery"]["source"]
+    ]
+    [archiver] = spec["plugins"]
+    assert source["name"] == archiver["name"]
+    assert source["parameters"]["barmanObjectName"] == archiver["parameters"]["barmanObjectName"]
+    assert source["parameters"]["serverName"] == "shanghai-postgres" != archiver["parameters"]["serverName"]
+
+
+def with_component(overlay: str, component: str, folder: Path) -> Path:
+    """Makes the folder of a kustomization: an overlay and one component more."""
+    kinds = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    resource, more = (
+        os.path.relpath(path, folder) for path in (OVERLAYS / overlay, OVERLAYS.parent / "components" / component)
+    )
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump({**kinds, "resources": [resource], "components": [more]}))
+    return folder
 
 
 def of_runbook(mark: str) -> str:
