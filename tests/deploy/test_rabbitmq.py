@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def everybody(broker: str) -> Iterator[Roof]:
 
 
 def test_bots_play_on_after_rabbitmq_was_started_anew(podman: Podman, everybody: Roof) -> None:
-    with closing(Client(everybody.base_urls[0], "Anna")) as anna, ThreadPoolExecutor(1) as seat:
+    with Client(everybody.base_urls[0], "Anna") as anna, ThreadPoolExecutor(1) as seat:
         game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
         playing = seat.submit(play, anna, game_id, seed=7)
         eventually(lambda: version(anna, game_id) >= BEGUN, within_s=60, what="the bots are at it")

@@ -24,7 +24,7 @@ class Client:
     def __init__(self, base_url: str, name: str = "Anna") -> None:
         self.http = httpx.Client(base_url=base_url, timeout=30, event_hooks={"response": [hold_now]})
         with ExitStack() as refused:
-            refused.callback(self.close)
+            refused.callback(self.http.close)
             guest = self.sent("POST", "/v1/players", {"name": name})
             refused.pop_all()
         self.player_id: str = guest["player_id"]
@@ -35,9 +35,6 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         self.http.close()
 
     def call(self, method: str, path: str, body: Json | None = None, **headers: str) -> httpx.Response:

@@ -41,9 +41,11 @@ class Told(Struct):
 async def opened_log(url: str) -> AsyncIterator[PostgresLog]:
     """Is a log with connections of its own, as each process has them."""
     database, lane = Database(url, size=2, name="test"), Lane(url, name="test append")
-    yield PostgresLog(database, lane)
-    await lane.close()
-    await database.close()
+    try:
+        yield PostgresLog(database, lane)
+    finally:
+        await lane.close()
+        await database.close()
 
 
 async def play(tables: Tables, game_id: str, seed: int) -> Told:

@@ -86,8 +86,10 @@ async def all_alive(settings: Settings) -> AsyncIterator[None]:
                 await asyncio.sleep(0.05)
 
         beating = asyncio.create_task(go_on())
-        yield
-        beating.cancel()
+        try:
+            yield
+        finally:
+            beating.cancel()
 
 
 @asynccontextmanager

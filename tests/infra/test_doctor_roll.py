@@ -77,9 +77,11 @@ async def saying(settings: Settings, *words: str | int) -> AsyncIterator[None]:
 
     await redis(settings, *words)
     talking = asyncio.create_task(say())
-    yield
-    talking.cancel()
-    await asyncio.wait([talking])
+    try:
+        yield
+    finally:
+        talking.cancel()
+        await asyncio.wait([talking])
 
 
 async def _are_there(settings: Settings, count: int) -> bool:

@@ -54,8 +54,10 @@ async def log(database: Database, lane: Lane) -> PostgresLog:
 @asynccontextmanager
 async def opened_lane(url: str) -> AsyncIterator[Lane]:
     lane = Lane(url, name="test append")
-    yield lane
-    await lane.close()
+    try:
+        yield lane
+    finally:
+        await lane.close()
 
 
 @pytest.fixture

@@ -88,8 +88,10 @@ async def parted(both: Pair, answer_s: float = PATIENCE_S) -> AsyncIterator[None
 @asynccontextmanager
 async def accounts(both: Pair) -> AsyncIterator[PostgresAccounts]:
     database = Database(both.url, size=4, name="test")
-    yield PostgresAccounts(database)
-    await database.close()
+    try:
+        yield PostgresAccounts(database)
+    finally:
+        await database.close()
 
 
 async def add(accounts: PostgresAccounts, number: int) -> bytes:
@@ -199,7 +201,7 @@ async def test_every_player_who_was_acknowledged_outlives_the_primary(lost: Pair
                     return
 
         joining = [asyncio.create_task(join((each + 1) << 32)) for each in range(4)]
-        await eventually(lambda: _is(len(acknowledged) > GUESTS_BEFORE))
+        await eventually(lambda: len(acknowledged) > GUESTS_BEFORE)
         await asyncio.to_thread(lost.lose_primary)
         await asyncio.gather(*joining)
         await asyncio.to_thread(lost.promote)
@@ -230,7 +232,3 @@ def _hears(both: Pair) -> bool:
 
 def _waits(both: Pair) -> bool:
     return ask(both.primary.url, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") != "0"
-
-
-async def _is(value: bool) -> bool:
-    return value

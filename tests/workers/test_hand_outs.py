@@ -69,7 +69,7 @@ async def test_what_waits_goes_to_the_broker_together_and_in_order() -> None:
     for game in games:
         hand_outs.hand_out(game)
     running = asyncio.create_task(hand_outs.run())
-    await eventually(lambda: _is(told == [games[:TOGETHER], games[TOGETHER:]]))
+    await eventually(lambda: told == [games[:TOGETHER], games[TOGETHER:]])
     running.cancel()
     await asyncio.wait([running])
 
@@ -77,13 +77,13 @@ async def test_what_waits_goes_to_the_broker_together_and_in_order() -> None:
 async def test_a_game_that_waits_already_is_not_queued_again(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     for game in ("a", "b", "a"):
         hand_outs.hand_out(game)
-    await eventually(lambda: _is(jobs.handed_out == ["a", "b"]))
+    await eventually(lambda: jobs.handed_out == ["a", "b"])
 
 
 async def test_a_delayed_hand_out_comes_in_its_time(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     hand_outs.hand_out("late", delay_s=0.05)
     hand_outs.hand_out("now")
-    await eventually(lambda: _is(jobs.handed_out == ["now", "late"]))
+    await eventually(lambda: jobs.handed_out == ["now", "late"])
 
 
 async def test_a_newer_event_replaces_a_delayed_hand_out(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -92,16 +92,16 @@ async def test_a_newer_event_replaces_a_delayed_hand_out(hand_outs: HandOuts, jo
     hand_outs.forget("a")
     hand_outs.hand_out("b", delay_s=0.03)
     hand_outs.hand_out("last", delay_s=0.06)
-    await eventually(lambda: _is(jobs.handed_out == ["b", "last"]))
+    await eventually(lambda: jobs.handed_out == ["b", "last"])
 
 
 async def test_what_a_lost_broker_cannot_take_is_dropped(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
     jobs.is_lost = True
     hand_outs.hand_out("a")
-    await eventually(lambda: _is(not hand_outs._waiting))
+    await eventually(lambda: not hand_outs._waiting)
     jobs.is_lost = False
     hand_outs.hand_out("b")
-    await eventually(lambda: _is(jobs.handed_out == ["b"]))
+    await eventually(lambda: jobs.handed_out == ["b"])
 
 
 async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -111,8 +111,8 @@ async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: 
     await log.append(append(new_game(), work=Work("bots", 60_000)))
     for now in (10.0, 10.1, 10.9, 11.05, 11.5):
         await sweep.step(now)
-        await eventually(lambda: _is(not hand_outs._waiting))
-    await eventually(lambda: _is(jobs.handed_out == [game, game]))
+        await eventually(lambda: not hand_outs._waiting)
+    await eventually(lambda: jobs.handed_out == [game, game])
 
 
 async def test_the_sweep_repeats_ever_more_rarely_what_nobody_has_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -123,12 +123,12 @@ async def test_the_sweep_repeats_ever_more_rarely_what_nobody_has_done(hand_outs
     for now in range(20):
         before = len(jobs.handed_out)
         await sweep.step(float(now))
-        await eventually(lambda: _is(not hand_outs._waiting))
+        await eventually(lambda: not hand_outs._waiting)
         repeated_at += [now] * (len(jobs.handed_out) - before)
     assert repeated_at == [0, 1, 3, 7, 12, 17]
     await log.append(append(game, 1, work=Work("bots", 0)))
     await sweep.step(19.1)
-    await eventually(lambda: _is(len(jobs.handed_out) == len(repeated_at) + 1))
+    await eventually(lambda: len(jobs.handed_out) == len(repeated_at) + 1)
 
 
 async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -140,10 +140,6 @@ async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: Me
         await sweep.step(now)
     assert not hand_outs._waiting
     assert not log.work
-
-
-async def _is(value: bool) -> bool:
-    return value
 
 
 async def _nothing() -> None:

@@ -75,7 +75,7 @@ async def test_a_job_whose_worker_dies_is_done_once(
     with server("workers", replace(settings, database_url=wire.url)) as worker:
         wire.arm(moment, partial(_kill_whole, worker))
         await services.jobs.hand_out(game_id)
-        await asyncio.wait_for(wire.has_struck.wait(), 20)
+        await asyncio.wait_for(wire.has_struck.wait(), 60)
     after = await services.log.read(game_id)
     assert (len(after) > before) == (moment == "committed")
     for _ in range(3):  # as the sweep would have it

@@ -66,9 +66,11 @@ def receiver() -> Iterator[tuple[str, list[Span]]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
         thread = Thread(target=listening.serve_forever, args=(0.05,))
         thread.start()
-        yield f"http://127.0.0.1:{listening.server_port}/v1/traces", spans
-        listening.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listening.server_port}/v1/traces", spans
+        finally:
+            listening.shutdown()
+            thread.join()
 
 
 async def test_a_command_is_one_trace_from_the_request_over_the_relay_to_the_job(settings: Settings) -> None:
