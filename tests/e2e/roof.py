@@ -43,7 +43,7 @@ def roof(settings: Settings, names: Sequence[str], **further: int | str) -> Iter
         for name in names:
             port = free_port()
             process = subprocess.Popen([sys.executable, "-m", ROOF[name]], env=_variables(settings, port, further))
-            waiting.callback(process.wait)
+            waiting.callback(_see_off, process)
             ending.callback(process.terminate)
             running.processes[name] = process
             if name == "api":
@@ -52,6 +52,16 @@ def roof(settings: Settings, names: Sequence[str], **further: int | str) -> Iter
             port = urlsplit(base_url).port or 80
             eventually(lambda port=port: not missing("127.0.0.1", port), within_s=120, what="ready")  # type: ignore[misc]
         yield running
+
+
+def _see_off(process: Process) -> None:
+    """Waits for a process that was told to end; one that does not is killed, and told of."""
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
 
 
 def _variables(settings: Settings, port: int, further: Mapping[str, int | str]) -> dict[str, str]:
