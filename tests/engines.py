@@ -90,7 +90,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-async def eventually(is_so: Callable[[], object], *, within_s: float = 30.0, what: str = "") -> None:
+async def eventually(is_so: Callable[[], object], *, within_s: float = 60.0, what: str = "") -> None:
     """Waits for a fact, looked at every 20 ms; who tells it may be awaited."""
     deadline = time.monotonic() + within_s
     while not (await so if isawaitable(so := is_so()) else so):

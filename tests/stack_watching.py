@@ -18,7 +18,7 @@ from infra.embedded.engines import SHORT_FOLDER
 from infra.embedded.ports import free_port
 
 
-def eventually(is_so: Callable[[], bool], *, within_s: float = 10.0, what: str = "") -> None:
+def eventually(is_so: Callable[[], bool], *, within_s: float = 30.0, what: str = "") -> None:
     """Waits for a fact, looked at every 10 ms."""
     deadline = time.monotonic() + within_s
     while not is_so():
