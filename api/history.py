@@ -1,5 +1,6 @@
 """Looking back: what a move led to, rounds and scores, the open replay, and the proof that the luck was fixed."""
 
+from api.aside import aside
 from api.calls import Answer, Call, NoQuery
 from api.house import House
 from api.paths import game_id_of, number_of
@@ -47,7 +48,8 @@ async def get_fairness(house: House, call: Call[NoQuery, None]) -> Answer[RoundF
     Nobody need trust this: the export holds all that it takes to check it oneself, as `shanghai verify` does.
     """
     hot, _ = await watched_game(house.tables, call.caller, game_id_of(call.path))
-    found = fairness_of(hot, number_of(call.path, "round"))
+    still, number = hot.still(), number_of(call.path, "round")
+    found = await aside(lambda: fairness_of(still, number))
     if found is None:
         raise Failed("round_not_found")
     return Answer(found)

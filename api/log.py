@@ -2,6 +2,7 @@
 
 import msgspec
 
+from api.aside import aside
 from api.calls import Answer, Call, Text
 from api.house import House
 from api.paths import game_id_of
@@ -12,8 +13,9 @@ from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
 from domain.state import is_over
 from services.chronicle import chronicle
-from services.rendering import names_at, render_event, render_openly
+from services.rendering import Names, names_at, render_event, render_openly
 from services.seeing import watched_game
+from services.tables import Hot
 
 
 async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[EventPage]:
@@ -37,14 +39,22 @@ async def export_game(house: House, call: Call[ExportQuery, None]) -> Answer[Tex
     names = await names_at(house.accounts, [hot.game], hot.events)
     ending = {"ndjson": "ndjson", "text": "txt"}[call.query.format]
     headers = {"content-disposition": f'attachment; filename="{hot.game.game_id}.{ending}"'}
+    still = hot.still()
     if call.query.format == "ndjson":
-        lines = msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
+        lines = await aside(lambda: _as_lines(still, seat, names))
         return Answer(Text(lines, "application/x-ndjson"), headers)
+    told = await aside(lambda: _as_text(still, seat, names))
+    return Answer(Text(told, "text/plain; charset=utf-8"), headers)
+
+
+def _as_lines(hot: Hot, seat: int | None, names: Names) -> bytes:
+    return msgspec.json.Encoder().encode_lines(render_event(recorded, seat, names) for recorded in hot.events)
+
+
+def _as_text(hot: Hot, seat: int | None, names: Names) -> bytes:
     if is_over(hot.game.status):
-        told = chronicle(render_openly(recorded, names) for recorded in hot.events)
-    else:
-        told = chronicle(render_event(recorded, seat, names) for recorded in hot.events)
-    return Answer(Text(told.encode(), "text/plain; charset=utf-8"), headers)
+        return chronicle(render_openly(recorded, names) for recorded in hot.events).encode()
+    return chronicle(render_event(recorded, seat, names) for recorded in hot.events).encode()
 
 
 async def stream_events(house: House, call: Call[StreamQuery, None]) -> Answer[EventStream | None]:

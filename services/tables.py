@@ -101,6 +101,12 @@ class Hot:
         past.record(self.events[past.version : known])
         return past
 
+    def still(self) -> "Hot":
+        """Gives the game as it is now, which does not go on."""
+        still = Hot()
+        still.state, still.events = self.state, self.events[:]
+        return still
+
     def asked(self, seat: int) -> tuple[DecisionView, ...]:
         """Lists the seat's open questions with all their options.
 
