@@ -58,7 +58,7 @@ def reply(answer: Answer[Any], status: int) -> Reply:
         case Text(content, media_type):
             return _whole(status, media_type, content, answer.headers)
         case None:
-            return Reply(status, _keeping(answer.headers) | answer.headers, b"")
+            return Reply(status, _NOT_KEPT | answer.headers, b"")
         case shown:
             return _whole(status, "application/json", _encode(shown), answer.headers)
 
@@ -82,17 +82,9 @@ def request_id(scope: Any) -> str:
 
 def _whole(status: int, media_type: str, body: bytes, headers: dict[str, str]) -> Reply:
     own = {"content-type": media_type, "content-length": str(len(body))}
-    return Reply(status, own | _keeping(headers) | headers, body)
+    return Reply(status, own | _NOT_KEPT | headers, body)
 
 
-def _keeping(headers: dict[str, str]) -> dict[str, str]:
-    """Tells caches what to do with an answer: with an ETag they ask again, and for each token by itself.
-
-    The tag is the game's version, the same for all who look: without `Vary` a browser in which two people play would
-    show one of them the other's hand.
-    """
-    return _ASKED_AGAIN if "etag" in headers else _NOT_KEPT
-
-
-_ASKED_AGAIN = {"cache-control": "private, no-cache", "vary": "Authorization"}
+# A tag is the game's version, the same for all who look: a browser that keeps answers, and asks by itself whether they
+# hold, would show one player another's hand; `Vary` does not keep it from that.
 _NOT_KEPT = {"cache-control": "no-store"}
