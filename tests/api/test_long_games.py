@@ -7,7 +7,7 @@ import pytest
 from tests.api.world import Player, World, dealt_game
 
 EVENTS = 30_000  # half a second to tell
-ENOUGH = 10  # turns of others meanwhile
+ENOUGH = 4  # turns of others meanwhile; one where nobody else has a turn
 
 
 @pytest.mark.parametrize("reading", ["export", "export?format=text", "rounds/1/fairness"])
