@@ -73,10 +73,10 @@ async def test_a_ticket_is_for_one_path_and_nothing_else(world: World, anna: Pla
         f"/v1/games/{game_id}/stream?ticket={own['ticket']}",
         f"{MINE}?ticket=sht_nobody",
         f"{MINE}?ticket=",
-        MINE,
     ):
         problem = assert_problem(await stranger.call("GET", url), 401, "unauthenticated")
         assert problem["detail"].startswith("The ticket is unknown")
+    assert_problem(await stranger.call("GET", MINE), 401, "unauthenticated")
     assert_problem(await stranger.call("GET", f"/v1/me?ticket={own['ticket']}"), 401, "unauthenticated")
     assert_problem(await stranger.call("GET", MINE, authorization=f"Bearer {own['ticket']}"), 401, "unauthenticated")
     assert all(kept.turn == 0 for kept in world.stream_tickets.kept.values())
