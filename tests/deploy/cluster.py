@@ -3,7 +3,7 @@
 import http.client
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -79,9 +79,17 @@ class Cluster:
         for secret in of_kind(manifests, "Secret"):
             podman.secret(secret)
 
-    def use(self, image: str, *, of: str) -> None:
-        """Has pods that are started from now on run another image."""
+    def runs(self, image: str, *, of: str) -> bool:
+        """Tells whether pods that are started now run this image."""
+        return self._images[of] == image
+
+    def upgrade(self, image: str, *, of: str) -> Iterator[str]:
+        """Has another image migrate, then rolls each process to it; names each that is done."""
         self._images[of] = image
+        self.run_job("shanghai-migrate")
+        for workload in PROCESSES:
+            self.roll(workload)
+            yield workload
 
     def start(self, *workloads: str) -> None:
         """Starts a pod of each and waits until all are ready."""

@@ -55,3 +55,11 @@ def cluster(podman: Podman, tools: Path, before: str) -> Iterator[Cluster]:
         cluster.run_job("shanghai-migrate")
         cluster.start(*PROCESSES, "shanghai-api")
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def upgraded(cluster: Cluster, product: str) -> Cluster:
+    """Is the cluster in today's version: the test of the upgrade has brought it there, where it ran before."""
+    if not cluster.runs(product, of=PRODUCT):
+        assert list(cluster.upgrade(product, of=PRODUCT))
+    return cluster

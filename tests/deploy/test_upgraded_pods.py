@@ -1,4 +1,4 @@
-"""The pods of the rendered manifests: a game over HTTP, goodbyes, and probes that tell live from ready."""
+"""Today's pods of the rendered manifests: a game over HTTP, goodbyes, and probes that tell live from ready."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,38 +15,38 @@ DOCTOR = "import subprocess; subprocess.run(['shanghai', 'doctor'])"  # a busy m
 pytestmark = pytest.mark.deploy
 
 
-def test_a_whole_game_is_played_over_http(cluster: Cluster) -> None:
-    play_a_game(cluster.api.url)
+def test_a_whole_game_is_played_over_http(upgraded: Cluster) -> None:
+    play_a_game(upgraded.api.url)
 
 
-def test_a_leaving_pod_says_goodbye_on_its_streams_and_is_gone_within_its_drain(cluster: Cluster) -> None:
-    cluster.start("shanghai-api")
-    leaving = cluster.pods["shanghai-api"][-1]
+def test_a_leaving_pod_says_goodbye_on_its_streams_and_is_gone_within_its_drain(upgraded: Cluster) -> None:
+    upgraded.start("shanghai-api")
+    leaving = upgraded.pods["shanghai-api"][-1]
     with ThreadPoolExecutor(1) as aside, Client(f"http://{leaving.address}:8000", "Anna") as anna:
         game_id = anna.open_game("davis", "you", "open")
         with anna.stream(game_id) as stream:
             next(stream)
-            stopping = aside.submit(cluster.stop, leaving)
+            stopping = aside.submit(upgraded.stop, leaving)
             *_, (kind, data) = stream
         assert (kind, data["reason"]) == ("bye", "shutting_down")
         assert stopping.result() < leaving.grace_s
 
 
-def test_without_postgres_a_pod_is_alive_and_not_ready_until_it_is_back(cluster: Cluster) -> None:
-    [relay], [postgres] = cluster.pods["shanghai-relay"], cluster.pods["shanghai-postgres"]
-    cluster.podman.run("pause", postgres.container)
+def test_without_postgres_a_pod_is_alive_and_not_ready_until_it_is_back(upgraded: Cluster) -> None:
+    [relay], [postgres] = upgraded.pods["shanghai-relay"], upgraded.pods["shanghai-postgres"]
+    upgraded.podman.run("pause", postgres.container)
     try:
         eventually(lambda: not relay.is_well("readinessProbe"), within_s=40, what="a relay that is not ready")
         assert relay.is_well("livenessProbe")
     finally:
-        cluster.podman.run("unpause", postgres.container)
+        upgraded.podman.run("unpause", postgres.container)
     eventually(lambda: relay.is_well("readinessProbe"), within_s=40, what="a relay that is ready again")
 
 
-def test_operators_have_a_desk_with_a_login_of_their_own_and_room_for_archives(cluster: Cluster) -> None:
-    cluster.start("shanghai-operator")
-    [desk] = cluster.pods["shanghai-operator"]
-    at_desk = partial(cluster.podman.run, "exec", desk.container)
+def test_operators_have_a_desk_with_a_login_of_their_own_and_room_for_archives(upgraded: Cluster) -> None:
+    upgraded.start("shanghai-operator")
+    [desk] = upgraded.pods["shanghai-operator"]
+    at_desk = partial(upgraded.podman.run, "exec", desk.container)
     assert "gam_" in at_desk("shanghai", "admin", "games")
     found = [line.split(maxsplit=3)[:3] for line in at_desk("python", "-c", DOCTOR).splitlines()]
     assert ["ok", "redis", "evictions"] in found
@@ -54,6 +54,6 @@ def test_operators_have_a_desk_with_a_login_of_their_own_and_room_for_archives(c
     with pytest.raises(AssertionError, match="the log has no month 2020-01"):
         at_desk("shanghai", "archive", "2020-01", "--to", "/archive")
     at_desk("python", "-c", "open('/archive/events-2020-01.json', 'x')")
-    [projector] = cluster.pods["shanghai-projector"]
-    cluster.podman.run("exec", projector.container, "shanghai", "projector", "--rebuild")
-    cluster.stop(desk)
+    [projector] = upgraded.pods["shanghai-projector"]
+    upgraded.podman.run("exec", projector.container, "shanghai", "projector", "--rebuild")
+    upgraded.stop(desk)
