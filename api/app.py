@@ -10,7 +10,7 @@ from typing import Any
 from api.access import watched
 from api.cors import allowing
 from api.house import CALLERS_KNOWN_S, House
-from api.numbers import noting, readings_of
+from api.numbers import Notes, readings_of
 from api.open_streams import Streams
 from api.proxies import behind
 from api.routes import application
@@ -41,10 +41,10 @@ async def run(settings: Settings) -> None:
         opened_house(services, settings) as house,
         watched_api(settings, services.relay_lag),
     ):
-        lines = RequestLines(settings)
-        app = allowing(watched(application(house), noting(lines, services.traces)), settings.cors_origins)
+        notes = Notes(RequestLines(settings), services.traces)
+        app = allowing(watched(application(house), notes.take), settings.cors_origins)
         app = behind(app, settings.trusted_proxies, settings.forwarded_header)
-        with contextlib.closing(lines), reading(*readings_of(house, services.lane_depth)):
+        with contextlib.closing(notes), reading(*readings_of(house, services.lane_depth)):
             await Server(app, settings.host, settings.port, house.streams.drain).serve()
 
 

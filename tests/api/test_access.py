@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from api.access import Request, facts, watched
-from api.numbers import noting
+from api.numbers import Notes
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
 from tests.api.world import Player, World, new_world
@@ -71,13 +71,14 @@ async def test_outside_of_a_request_there_are_no_facts() -> None:
 
 
 async def test_requests_and_problems_are_counted() -> None:
-    since, world = Since(), new_world()
-    app: Any = watched(world.app, noting())
+    since, world, notes = Since(), new_world(), Notes()
+    app: Any = watched(world.app, notes.take)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://shanghai") as http:
         await http.get("/v1/rulesets")
         await http.get("/v1/rulesets/purple")
         for path in ("/a", "/b", "/c"):
             await http.get(path)
+    notes.close()
     assert since("shanghai_request_seconds_count", operation="listRulesets", status="2xx") == 1
     assert since("shanghai_request_seconds_count", operation="getRuleset", status="4xx") == 1
     assert since("shanghai_request_seconds_count", operation="none", status="4xx") == 3

@@ -7,7 +7,7 @@ import logging
 import re
 import subprocess
 import sys
-from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.access import Request
+from api.numbers import Notes
 from infra.settings import Settings, environment
 from infra.watching.lines import RequestLines
 from infra.watching.logs import Lines, told
@@ -134,28 +135,28 @@ def test_a_process_that_dies_of_an_error_says_which_and_not_what_was_in_it() -> 
     assert SECRET not in str(lines)
 
 
+MOMENT = datetime(2026, 11, 30, 12, 0, 0, 250_000, UTC).timestamp()
+
+
 def request_line(**changes: Any) -> Request:
     return replace(Request("info", "req_1", "GET", "getView", "/v1/games/{game_id}/view", 200, 1.5), **changes)
 
 
-async def lines_of(settings: Settings, *lines: Request) -> list[str]:
+def lines_of(settings: Settings, *requests: Request) -> list[str]:
     out = io.BytesIO()
-    with closing(RequestLines(settings, out)) as writing:
-        for line in lines:
-            writing.write(line)
-        assert not out.getvalue()  # a line waits for others
+    RequestLines(settings, out).write([(MOMENT, request) for request in requests])
     return out.getvalue().decode().splitlines()
 
 
-async def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
+def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
     line = request_line(game_id="gam_1", problem="busy", status=503)
-    [as_json] = await lines_of(replace(settings, log_format="json"), line)
+    [as_json] = lines_of(replace(settings, log_format="json"), line)
     assert {"status": 503, "ms": 1.5, "problem": "busy", "game_id": "gam_1"}.items() <= json.loads(as_json).items()
+    assert json.loads(as_json)["timestamp"] == "2026-11-30T12:00:00.250Z"
     assert "player_id" not in json.loads(as_json)
-    [text, again] = await lines_of(replace(settings, log_format="text"), line, line)
-    assert again.split(" ", 1)[1] == text.split(" ", 1)[1]
     known = "request_id=req_1 method=GET operation=getView route=/v1/games/{game_id}/view status=503 problem=busy"
-    assert text.endswith(f" [info     ] request {known} game_id=gam_1 1.5 ms")
+    text = f"2026-11-30T12:00:00.250Z [info     ] request {known} game_id=gam_1 1.5 ms"
+    assert lines_of(replace(settings, log_format="text"), line, line) == [text, text]
 
 
 @pytest.mark.parametrize(
@@ -176,17 +177,22 @@ def test_the_level_says_which_requests_have_a_line(
     assert lines.is_wanted(status, is_probe=is_probe) == is_wanted
 
 
-async def test_a_request_is_written_soon_without_another_one(settings: Settings) -> None:
+async def test_what_is_noted_is_written_soon_and_once(settings: Settings) -> None:
     out = io.BytesIO()
-    RequestLines(settings, out).write(request_line())
+    notes = Notes(RequestLines(settings, out))
+    notes.take(request_line())
+    notes.take(request_line(request_id="req_2", operation="isAlive"))
+    assert not out.getvalue()  # a line waits for others
 
     async def is_written() -> bool:
         return b"getView" in out.getvalue()
 
     await eventually(is_written, within_s=5)
+    notes.close()
+    assert [line["request_id"] for line in map(json.loads, out.getvalue().splitlines())] == ["req_1"]
 
 
-async def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
+def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
     class Full(io.RawIOBase):
         def writable(self) -> bool:
             return True
@@ -194,5 +200,4 @@ async def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) ->
         def write(self, _: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    with closing(RequestLines(settings, io.BufferedWriter(Full()))) as writing:
-        writing.write(request_line())
+    RequestLines(settings, io.BufferedWriter(Full())).write([(MOMENT, request_line())])
