@@ -54,9 +54,9 @@ class PostgresLog:
         return (rows[0]["first_version"], rows[0]["last_version"]) if rows else None
 
     async def heads(self, game_ids: Sequence[str]) -> dict[str, int]:
-        games = {uuid: game_id for game_id in game_ids if (uuid := uuid_of("gam", game_id))}
-        rows = await self._database.fetch_often(_SQL["heads"], list(games))
-        return {games[row["game_id"]]: row["version"] for row in rows if row["version"] is not None}
+        games = [(game_id, uuid) for game_id in game_ids if (uuid := uuid_of("gam", game_id))]
+        [row] = await self._database.fetch_often(_SQL["heads"], [uuid for _, uuid in games])
+        return {game_id: version for (game_id, _), version in zip(games, row["versions"], strict=True) if version}
 
     async def _time_of(self, append: Append) -> datetime | None:
         """Gives the time of this very append, or None where its command was never carried out here."""

@@ -46,8 +46,12 @@ WHERE first.game_id = $1 AND first.command_id = $2 AND first.ordinal = 0 AND eve
 GROUP BY first.version, first.occurred_at;
 
 -- name: heads
-SELECT game_id, (SELECT max(version) FROM event WHERE event.game_id = asked.game_id) AS version
-FROM unnest($1::uuid[]) AS asked (game_id);
+-- In the order in which they are asked for, null for an unknown game; one row costs half as much to read as many.
+SELECT array(
+    SELECT (SELECT max(version) FROM event WHERE event.game_id = asked.game_id)
+    FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (game_id, place)
+    ORDER BY place
+) AS versions;
 
 -- name: poke
 SELECT pg_notify('shanghai_events', '');
