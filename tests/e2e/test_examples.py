@@ -72,7 +72,7 @@ def test_a_bot_takes_less_than_a_hundred_lines(example: str) -> None:
 
 
 def played_over_a_cut_way(server: Server, *bot: str) -> None:
-    with cut_way(server.base_url, seed=3, least=20_000, most=600_000) as way:
+    with cut_way(server.base_url, seed=3, least=20_000, most=300_000) as way:
         says_how_it_went(*bot, way.url)
     assert way.cuts >= 3
 
