@@ -39,6 +39,17 @@ class Request(Struct, omit_defaults=True, frozen=True, gc=False):
     move_id: str | None = None
     player_id: str | None = None
 
+    def __str__(self) -> str:
+        """Tells people what is known."""
+        asked = f" method={self.method} operation={self.operation} route={self.route}" if self.operation else ""
+        problem = f" problem={self.problem}" if self.problem else ""
+        game = f" game_id={self.game_id}" if self.game_id else ""
+        move = f" move_id={self.move_id}" if self.move_id else ""
+        player = f" player_id={self.player_id}" if self.player_id else ""
+        spent = f"{self.ms} ms" if self.whole_ms is None else f"{self.ms} ms, {self.whole_ms} ms in all"
+        known = f"{asked} status={self.status}{problem}{game}{move}{player}"
+        return f"[{self.level:<9}] request request_id={self.request_id}{known} {spent}"
+
 
 def watched(app: App, note: Callable[[Request], None]) -> App:
     """Has `note` called after each request."""
