@@ -1,5 +1,6 @@
 """The parts of a path, read once; what cannot be an id is simply not found."""
 
+import re
 from collections.abc import Mapping
 
 from api.problems import Failed
@@ -38,16 +39,19 @@ def delivery_id_of(path: Mapping[str, str]) -> str:
 
 def number_of(path: Mapping[str, str], name: str) -> int:
     """Gives a number of the path; 0 for what is none, as whatever is counted starts with 1."""
-    text = path[name]
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
+    return _number(path[name], otherwise=0)
 
 
 def seat_of(path: Mapping[str, str]) -> int:
     """Gives the seat's number; whether the game has it is for the game to say."""
-    text = path["seat"]
-    if not text.isascii() or not text.isdigit() or len(text) > 3:
-        return -1
-    return int(text)
+    return _number(path["seat"], otherwise=-1)
+
+
+def _number(text: str, *, otherwise: int) -> int:
+    return int(text) if _NUMBER.fullmatch(text) else otherwise
+
+
+_NUMBER = re.compile("0|[1-9][0-9]{0,2}")  # one spelling each: no sign, no zero before it
 
 
 def _id(text: str, prefix: str, code: str) -> str:

@@ -4,6 +4,7 @@ import os
 import re
 import time
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 from litestar import Response
@@ -66,7 +67,8 @@ def reply(answer: Answer[Any], status: int) -> Reply:
 def problem_reply(failure: Failed, scope: Any, version: int | None = None) -> Reply:
     """Writes a failure as a problem."""
     scope["problem"] = failure.code
-    problem = problem_of(failure, instance=scope["path"], request_id=request_id(scope), current_version=version)
+    path = unquote(scope["raw_path"].decode("latin-1"))  # as it was sent; the framework's own has no slash at its end
+    problem = problem_of(failure, instance=path, request_id=request_id(scope), current_version=version)
     return _whole(problem.status, "application/problem+json", _encode(problem), headers_of(failure))
 
 

@@ -69,7 +69,8 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
         quota: dict[str, str] = {}
         request.scope["operation"] = operation  # type: ignore[typeddict-unknown-key]  # for the note of it
         try:
-            _refuse_other_spellings(request.scope)
+            if _is_spelled_otherwise(request.scope):
+                raise Failed("not_found")
             caller = None
             if types.has_caller:
                 token = bearer_token(request.scope["headers"])
@@ -97,6 +98,8 @@ def _route(house: House, operation: Operation) -> HTTPRouteHandler:
 
 def _options(path: str) -> HTTPRouteHandler:
     async def endpoint(request: Request[Any, Any, Any]) -> Reply:
+        if _is_spelled_otherwise(request.scope):
+            return problem_reply(Failed("not_found"), request.scope)
         return Reply(204, {"allow": ", ".join(_allowed(request.scope["path"]))}, b"")
 
     return HTTPRouteHandler(_framework_path(path), http_method="OPTIONS", status_code=200)(endpoint)
@@ -106,11 +109,13 @@ def _framework_path(path: str) -> str:
     return re.sub(r"\{(\w+)\}", r"{\1:str}", path)
 
 
-def _refuse_other_spellings(scope: Any) -> None:
-    """Refuses paths that a proxy's rules and the framework may read in two ways; and the zero, which no name has."""
+def _is_spelled_otherwise(scope: Any) -> bool:
+    """Tells of paths that a proxy's rules and the framework may read in two ways, or that end in a slash; and of the
+    zero, which no name has.
+    """
     written: bytes = scope["raw_path"].lower()
-    if b"//" in written or b"%2f" in written or b"%00" in written:
-        raise Failed("not_found")
+    ends_in_slash = written.endswith(b"/") and written != b"/"
+    return ends_in_slash or b"//" in written or b"%2f" in written or b"%00" in written
 
 
 async def _counted(
@@ -198,7 +203,7 @@ def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
     if not isinstance(error, HTTPException) or error.status_code not in _STATUSES:
         _log_failure(request, error)
         return problem_reply(Failed("internal_error"), request.scope)
-    code = _STATUSES[error.status_code]
+    code = "not_found" if _is_spelled_otherwise(request.scope) else _STATUSES[error.status_code]
     headers = {"allow": ", ".join(_allowed(request.scope["path"]))} if code == "method_not_allowed" else None
     return problem_reply(Failed(code, headers=headers), request.scope)
 
@@ -206,7 +211,7 @@ def _on_exception(request: Request[Any, Any, Any], error: Exception) -> Reply:
 def _allowed(path: str) -> list[str]:
     """Lists the methods of a path; one that is spelled out goes before one with parameters, as in the routes."""
     known = dict.fromkeys(operation.path for operation in OPERATIONS)
-    matching = [each for each in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", each), path.rstrip("/") or "/")]
+    matching = [each for each in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", each), path)]
     meant = min(matching, key=lambda each: each.count("{"), default=None)
     methods = {"OPTIONS"}
     for operation in OPERATIONS:

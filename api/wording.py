@@ -18,7 +18,8 @@ INFO = {
         " option of a decision is a complete move that can be sent as it stands, so that a client that always sends"
         " some option plays a whole legal game. Nobody is shown what they would not see at a table.\n\n"
         "Errors are problem details (RFC 9457); `GET /v1/problems` lists them all. Unknown fields of requests are"
-        " refused. Answers may gain fields, values and kinds of events; a client ignores what it does not know."
+        " refused. A path has one spelling: without a slash at its end, its numbers without zeros before them; another"
+        " one is 404. Answers may gain fields, values and kinds of events; a client ignores what it does not know."
         " Every answer has an `X-Request-ID`; one that the client sends is kept."
     ),
     "license": {"name": "MIT", "identifier": "MIT"},

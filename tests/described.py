@@ -92,7 +92,8 @@ def _faults(response: httpx.Response, operation: Operation | None) -> list[str]:
     if is_problem and response.content and response.json()["code"] in ANYWHERE:
         return shape_faults(response.json(), {"$ref": "#/components/schemas/Problem"})
     if operation is None:
-        return [] if response.request.method == "OPTIONS" else ["no such operation"]
+        is_bare = is_problem and response.request.method == "HEAD"  # its code is nowhere to be read
+        return [] if response.request.method == "OPTIONS" or is_bare else ["no such operation"]
     described = DOCUMENT["paths"][operation.path][operation.method.lower()]["responses"].get(str(response.status_code))
     if described is None:
         return ["no such status"]

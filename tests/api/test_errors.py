@@ -45,6 +45,23 @@ async def test_another_method_is_told_which_ones_there_are(anna: Player) -> None
     assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS, POST")
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "DELETE"])
+@pytest.mark.parametrize("path", ["/v1/games/", "/docs/", "/health/live/", f"/v1/games/{NOBODY}/seats/0/"])
+async def test_a_path_that_ends_in_a_slash_is_another_one(anna: Player, method: str, path: str) -> None:
+    response = await anna.call(method, path, idempotency_key="k")
+    assert response.status_code == 404
+    assert "allow" not in response.headers
+    if method != "HEAD":
+        assert_problem(response, 404, "not_found")
+
+
+@pytest.mark.parametrize("number", ["01", "00", "+1", "-0", "1.0", "%31%20", "%D9%A1", "1000"])
+async def test_a_number_in_a_path_has_one_spelling(world: World, anna: Player, boris: Player, number: str) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    assert_problem(await boris.call("PUT", f"/v1/games/{game_id}/seats/{number}/bot", {}), 404, "seat_not_found")
+    assert_problem(await boris.call("GET", f"/v1/games/{game_id}/rounds/{number}/fairness"), 404, "round_not_found")
+
+
 @pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer shg_nobody", "Basic YW5uYTphbm5h", "shg_nobody"])
 async def test_without_a_known_token_nobody_is_let_in(stranger: Player, authorization: str) -> None:
     for method, path in (("GET", "/v1/me"), ("POST", "/v1/games"), ("GET", f"/v1/games/{NOBODY}/stream")):

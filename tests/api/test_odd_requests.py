@@ -18,7 +18,12 @@ CHUNKED = (*POST, "Transfer-Encoding: chunked")
 HEADS: list[tuple[tuple[str | bytes, ...], bytes, int, str | None]] = [
     # a path
     (("GET / HTTP/1.1", HOST), b"", 200, None),
-    (("GET /v1/meta/ HTTP/1.1", HOST), b"", 200, None),
+    (("GET /?x HTTP/1.1", HOST), b"", 422, "invalid_request"),
+    (("GET /v1/meta/ HTTP/1.1", HOST), b"", 404, "not_found"),
+    (("GET /v1/meta/?x HTTP/1.1", HOST), b"", 404, "not_found"),
+    (("GET /docs HTTP/1.1", HOST), b"", 200, None),
+    (("GET /docs/ HTTP/1.1", HOST), b"", 404, "not_found"),
+    (("GET /health/live HTTP/1.1", HOST), b"", 200, None),
     (("GET //v1/meta HTTP/1.1", HOST), b"", 404, "not_found"),
     (("GET /v1//meta HTTP/1.1", HOST), b"", 404, "not_found"),
     (("GET ///// HTTP/1.1", HOST), b"", 404, "not_found"),
