@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from infra.postgres.leading import ANNOUNCER_LOCK, Session, leading
-from infra.postgres.projector import recorded_row
-from infra.postgres.relay import Superseded
+from infra.postgres.leading import ANNOUNCER_LOCK, Session, Superseded, leading
+from infra.postgres.rows import batch_of, recorded_row
 from infra.sql import statements
 from services.announcing import SEATING, Listener, NewDelivery
 from services.codec import TYPE_NUMBERS
@@ -35,8 +34,7 @@ class PostgresAnnouncedLog:
         return (xid, -1), is_wanted
 
     async def batch(self, after: Position, limit: int) -> Batch:
-        rows = await self._session.fetch(_READ["batch"], *after, limit)
-        return [recorded_row(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
+        return batch_of(await self._session.fetch(_READ["batch"], *after, limit), after)
 
     async def seat_changes(self, game_id: str, before: int) -> list[Recorded]:
         rows = await self._session.fetch(_SQL["seat_changes"], uuid_of("gam", game_id), before, _SEATING)

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from domain.events import GameCancelled, GameFinished
-from infra.postgres.database import LOST_AT_FIRST, SESSION, lost_is_unavailable
+from infra.postgres.database import LOST_AT_FIRST, connect, lost_is_unavailable
 from infra.postgres.leading import ARCHIVE_LOCK
 from infra.sql import statements
 from services.codec import TYPE_NUMBERS
@@ -41,7 +41,7 @@ _ENDS = [TYPE_NUMBERS[GameFinished], TYPE_NUMBERS[GameCancelled]]
 _ROWS_AT_ONCE = 5_000  # a few tenths of a second: so long the relay waits at most
 _TRIES, _PAUSE_S = 60, 1.0
 # Times are written in one way, whatever the server's own settings are; a month takes its time to be read.
-_SETTINGS = {**SESSION, "role": ROLE, "statement_timeout": "0", "timezone": "UTC", "datestyle": "ISO, YMD"}
+_SETTINGS = {"role": ROLE, "statement_timeout": "0", "timezone": "UTC", "datestyle": "ISO, YMD"}
 
 Say = Callable[[str], None]
 
@@ -236,10 +236,9 @@ async def _operating(url: str, month: str) -> AsyncIterator[_Work]:
     """Is a connection as the operator, one at a time. Errors: ArchiveRefused, also for a database out of reach."""
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", month):
         raise ArchiveRefused(f"{month} is no month: it is written 2026-08")
-    settings = {**_SETTINGS, "application_name": "shanghai archive"}
     try:
         with lost_is_unavailable(lost=LOST_AT_FIRST):
-            connection = await asyncpg.connect(url, timeout=3, server_settings=settings)
+            connection = await connect(url, name="shanghai archive", settings=_SETTINGS)
             try:
                 if not await connection.fetchval(_LEAD, ARCHIVE_LOCK):
                     raise ArchiveRefused("another month is being archived or restored")

@@ -1,7 +1,7 @@
 """Connections to Postgres: one pool per process, which outlives the server's restarts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
@@ -97,13 +97,19 @@ def _cause(fault: Exception) -> str:
     return next((cause for kind, cause in _CAUSES.items() if isinstance(fault, kind)), "lost")
 
 
-async def connect(url: str, *, name: str, **settings: str) -> asyncpg.Connection:
-    """Opens a connection outside any pool, on which a statement takes as long as it takes. Errors: NotDone."""
+async def connect(
+    url: str, *, name: str, settings: Mapping[str, str] | None = None, answer_s: float | None = None
+) -> asyncpg.Connection:
+    """Opens a connection outside any pool. Errors: NotDone.
+
+    settings: go over SESSION. answer_s: so long a statement may take; None: as long as it takes.
+    """
     with lost_is_unavailable(NotDone, LOST_AT_FIRST):
         return await asyncpg.connect(
             url,
             timeout=_CONNECT_S,
-            server_settings={**SESSION, "application_name": name, **settings},
+            command_timeout=answer_s,
+            server_settings={**SESSION, "application_name": name, **(settings or {})},
         )
 
 
@@ -129,8 +135,7 @@ class Database:
         try:
             return await self.run(statement, *arguments)
         except Unavailable:
-            await self.forget_connections()
-            return await self.run(statement, *arguments)
+            return await self._run_anew(statement, *arguments)
 
     async def fetch_often(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Is `fetch` for a small question that is asked all the time, by one at a time, on a connection kept for it.
@@ -140,14 +145,13 @@ class Database:
         async with self._one_at_a_time:
             try:
                 if self._kept is None:
-                    self._kept = await connect(self._url, name=self._name)
+                    self._kept = await connect(self._url, name=self._name, answer_s=ANSWER_S)
                 with lost_is_unavailable():
-                    rows: list[asyncpg.Record] = await self._kept.fetch(statement, *arguments, timeout=ANSWER_S)
+                    rows: list[asyncpg.Record] = await self._kept.fetch(statement, *arguments)
                     return rows
             except Unavailable:
                 self._drop_kept()
-        await self.forget_connections()
-        return await self.run(statement, *arguments)
+        return await self._run_anew(statement, *arguments)
 
     async def run(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
         """Runs a statement once. Errors: NotDone; another Unavailable, where it may have been carried out."""
@@ -184,6 +188,10 @@ class Database:
                     await self._pool.close()
             except LOST:
                 self._pool.terminate()
+
+    async def _run_anew(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        await self.forget_connections()
+        return await self.run(statement, *arguments)
 
     def _drop_kept(self) -> None:
         kept, self._kept = self._kept, None

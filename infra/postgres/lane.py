@@ -180,7 +180,7 @@ class Lane:
 
     async def _connect(self) -> asyncpg.Connection:
         """Opens a connection, unless an append that was left alone still holds a session of the server."""
-        connection = await connect(self._url, name=self._name, **_SETTINGS)
+        connection = await connect(self._url, name=self._name, settings=_SETTINGS)
         try:
             with lost_is_unavailable(NotDone):
                 is_at_work = await connection.fetch(_AT_WORK, [self._left], timeout=ANSWER_S)

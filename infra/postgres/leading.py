@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import asyncpg
 
-from infra.postgres.database import LOST_AT_FIRST, SESSION, lost_is_unavailable
+from infra.postgres.database import ANSWER_S, SESSION, connect, lost_is_unavailable
 from infra.sql import statements
+from services.ports import Unavailable
 
 # Any numbers of our own, one for each kind of leader.
 RELAY_LOCK = 0x53480001
@@ -31,6 +32,10 @@ _LEADER = {
 }
 
 StandsBy: TypeAlias = Callable[[], None]
+
+
+class Superseded(Unavailable):
+    """Another one leads by now."""
 
 
 class Session:
@@ -64,9 +69,7 @@ async def leading(
 
     role: what the session acts as, whoever logs in. stands_by: called each time that another one leads.
     """
-    settings = {**SESSION, **_LEADER, "role": role, "application_name": name}
-    with lost_is_unavailable(lost=LOST_AT_FIRST):
-        connection = await asyncpg.connect(url, timeout=3, command_timeout=7, server_settings=settings)
+    connection = await connect(url, name=name, settings={**_LEADER, "role": role}, answer_s=ANSWER_S)
     try:
         session = Session(connection)
         await _wait_for_lead(session, lock, stands_by)

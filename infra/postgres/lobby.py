@@ -22,7 +22,6 @@ _SQL = statements("projections")
 _TAIL = 5_000  # of the events that are not projected yet the last so many are looked at
 _TYPES = [TYPE_NUMBERS[type_] for type_ in LISTED_AT_ONCE]
 
-
 _SHOWN_STATUS = "CASE WHEN told_at > statement_timestamp() AND NOT is_seated THEN 'playing' ELSE status END"
 _IS_TOLD = """(
     told_at IS NULL OR told_at <= statement_timestamp() OR EXISTS (
@@ -39,7 +38,17 @@ class Shown(Struct, frozen=True):
     result: Result | None
 
 
-_decode = msgspec.json.Decoder(Shown).decode
+decode_shown = msgspec.json.Decoder(Shown).decode
+"""Reads what is stored. Errors: ValidationError for what another version of this program has written otherwise."""
+
+
+async def unprojected(database: Database) -> list[str]:
+    """Names the games of which a list does not show yet what it shows at once.
+
+    It is asked for before what is projected, so that no game is missed in between.
+    """
+    rows = await database.fetch(_SQL["unprojected"], _TYPES, _TAIL, LISTED_AT_MOST)
+    return [public_id("gam", row["game_id"]) for row in rows]
 
 
 class PostgresLobby:
@@ -49,17 +58,15 @@ class PostgresLobby:
         self._database = database
 
     async def page(self, player_id: str, wanted: GameFilter, before: str | None, limit: int) -> Page:
-        """Asks for what is not projected before it reads what is, so that no game is missed in between."""
-        tail = await self._database.fetch(_SQL["unprojected"], _TYPES, _TAIL, LISTED_AT_MOST)
+        tail = await unprojected(self._database)
         player, oldest = uuid_of("ply", player_id), LAST_ID if before is None else uuid_of("gam", before)
         rows = await self._database.fetch(
             _page(wanted), player, oldest, limit + 1, wanted.status, wanted.ruleset, wanted.mine
         )
         games = [(public_id("gam", row["game_id"]), _listed(row)) for row in rows[:limit] if row["payload"]]
-        unprojected = [public_id("gam", row["game_id"]) for row in tail]
         return Page(
             games=tuple(game for _, game in games if game is not None),
-            unprojected=(*unprojected, *(game_id for game_id, game in games if game is None)),
+            unprojected=(*tail, *(game_id for game_id, game in games if game is None)),
             last_id=public_id("gam", rows[limit - 1]["game_id"]) if len(rows) > limit else None,
         )
 
@@ -111,7 +118,7 @@ def _page(wanted: GameFilter) -> str:
 def _listed(row: Any) -> ListedGame | None:
     """Reads a row, or gives None where another version of this program has written it in another shape."""
     try:
-        shown = _decode(row["shown"])
+        shown = decode_shown(row["shown"])
     except msgspec.ValidationError:
         return None
     opened = decode_event(row["type"], row["schema"], row["payload"])

@@ -8,13 +8,11 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import astuple
 
-from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, StandsBy, leading
+from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, StandsBy, Superseded, leading
 from infra.postgres.lobby import Shown
-from infra.postgres.relay import Superseded
-from infra.postgres.rows import ACTORS
+from infra.postgres.rows import batch_of, recorded_row
 from infra.sql import statements
 from infra.watching.numbers import PROJECTED
-from services.codec import decode_event
 from services.ids import public_id, uuid_of
 from services.listings import ListedGame
 from services.ports import Recorded
@@ -50,7 +48,7 @@ class PostgresProjectedLog:
     async def batch(self, after: Position, limit: int) -> Batch:
         rows = await self._session.fetch(_SQL["batch"], *after, limit)
         PROJECTED.inc(len(rows))
-        return [recorded_row(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
+        return batch_of(rows, after)
 
     async def beginning(self, game_id: str, before: int) -> list[Recorded]:
         rows = await self._session.fetch(_SQL["beginning"], uuid_of("gam", game_id), before)
@@ -129,13 +127,6 @@ async def _clear(session: Session, first: int, end: int) -> None:
         cleared = 1
         while cleared:
             [[cleared]] = await session.fetch(_SQL["clear"].format(table=table), first, end, _ROWS_AT_ONCE)
-
-
-def recorded_row(row: Any) -> Recorded:
-    """Reads a row of the log's columns in the order of the statement `batch`."""
-    _, _, game, version, type_, schema, actor, round_, command_id, occurred_at, payload = row
-    event = decode_event(type_, schema, payload)
-    return Recorded(public_id("gam", game), version, event, ACTORS[actor], round_, command_id, occurred_at)
 
 
 def _rows(changes: Changes) -> list[list[Any]]:

@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from infra.postgres.leading import RELAY_LOCK, Session, StandsBy, leading
+from infra.postgres.leading import RELAY_LOCK, Session, StandsBy, Superseded, leading
 from infra.postgres.poke import CHANNEL
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
 from services.lag import Lag
-from services.ports import Unavailable
 from services.relay import POINTERS, LogEntry, Position
 
 _SQL = statements("relay")
@@ -20,10 +19,6 @@ _REPLAYED_AT_MOST = 20_000  # no stream of the bus is kept longer
 
 class YoungerCluster(Exception):
     """The rows come from a cluster that had counted more transactions than this one; the text has the repair."""
-
-
-class Superseded(Unavailable):
-    """Another relay has taken over."""
 
 
 class PostgresRelayLog:

@@ -1,14 +1,16 @@
-"""Numbers that stand in the tables for words, and appends as rows."""
+"""Numbers that stand in the tables for words; appends as rows, and rows as events."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from services.codec import encode_event
-from services.ids import uuid_of
-from services.ports import Actor, Append, WorkKind
+from services.codec import decode_event, encode_event
+from services.ids import public_id, uuid_of
+from services.ports import Actor, Append, Recorded, WorkKind
+from services.projections import Batch
 from services.receipts import receipt_of
+from services.relay import Position
 
 # Stored for ever: a number never changes its meaning.
 ACTORS: dict[int, Actor] = {1: "player", 2: "bot", 3: "timer", 4: "table", 5: "operator"}
@@ -38,6 +40,18 @@ def append_row(append: Append) -> Row:
         raise ValueError(append.game_id)
     last_version = append.after + len(append.events)
     return (game, append.after, last_version, *_work(append), *_receipt(append), list(_events(append)))
+
+
+def recorded_row(row: Any) -> Recorded:
+    """Reads a row of the log's columns in the order of the statement `batch` of projections.sql."""
+    _, _, game, version, type_, schema, actor, round_, command_id, occurred_at, payload = row
+    event = decode_event(type_, schema, payload)
+    return Recorded(public_id("gam", game), version, event, ACTORS[actor], round_, command_id, occurred_at)
+
+
+def batch_of(rows: Sequence[Any], after: Position) -> Batch:
+    """Reads the rows of that statement, which were asked for after a place."""
+    return [recorded_row(row) for row in rows], (rows[-1]["xid"], rows[-1]["gseq"]) if rows else after
 
 
 def _work(append: Append) -> Row:

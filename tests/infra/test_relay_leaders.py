@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from infra.postgres import leading
-from infra.postgres.leading import RELAY_LOCK
-from infra.postgres.relay import Superseded, leading_relay
+from infra.postgres.leading import RELAY_LOCK, Superseded
+from infra.postgres.relay import leading_relay
 from infra.settings import Settings
 from infra.wiring import Services
 from services.memory import MemoryJobs
