@@ -145,15 +145,67 @@ async def test_who_was_slow_goes_with_the_slow_for_a_while_whichever_webhook_it_
         await until(lambda: sorted(visits.began[4:]) == ["0", "b2"] and visits.inside.total() == 1)
 
 
+async def test_one_whose_player_turns_slow_during_its_visit_is_not_visited_twice_at_once() -> None:
+    visits = Visits()
+    visits.lasts_s["b2"] = SOON_S + 0.1
+    async with running(visits) as courier:
+        await visited(visits, courier, "b1")
+        door = visits.doors["b1"] = asyncio.Event()
+        courier.take("b1")
+        await until(lambda: visits.began == ["b1"])
+        visits.more["b2"] = 1
+        courier.take("b2")
+        await until(lambda: visits.began == ["b1", "b2", "b2"] and visits.inside.total() == 1)
+        courier.take("b1")  # with the slow by now
+        courier.take("a")
+        await until(lambda: visits.began == ["b1", "b2", "b2", "a"])
+        door.set()
+        await until(lambda: visits.began == ["b1", "b2", "b2", "a", "b1"] and not visits.inside.total())
+
+
+async def test_one_that_waits_and_whose_player_turns_slow_does_not_wait_twice() -> None:
+    visits = Visits()
+    visits.lasts_s["b2"] = SOON_S + 0.1
+    async with running(visits, at_once=1) as courier:
+        await visited(visits, courier, "anna", "b1")
+        visits.doors["anna"] = asyncio.Event()
+        courier.take("anna")
+        await until(lambda: visits.began == ["anna"])
+        courier.take("b1")  # after Anna's
+        visits.more["b2"] = 1
+        courier.take("b2")
+        await until(lambda: visits.began == ["anna", "b2", "b2"] and visits.inside.total() == 1)
+        courier.take("b1")
+        visits.doors["anna"].set()
+        courier.take("last")
+        await until(lambda: sorted(visits.began) == ["anna", "b1", "b2", "b2", "last"] and not visits.inside.total())
+
+
 async def test_so_many_are_known_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courier_module, "KNOWN", 2)
     visits = Visits()
     async with running(visits, at_once=1) as courier:
-        await visited(visits, courier, "anna", "boris", "clara")
+        for webhook_id in ("anna", "boris", "anna", "clara"):
+            await visited(visits, courier, webhook_id)
         visits.doors["0"] = asyncio.Event()
         for webhook_id in ("0", "anna", "boris", "clara"):
             courier.take(webhook_id)
-        await until(lambda: sorted(visits.began) == ["0", "boris", "clara"] and visits.inside.total() == 1)
+        await until(lambda: sorted(visits.began) == ["0", "anna", "clara"] and visits.inside.total() == 1)
+
+
+async def test_so_many_wait_and_what_is_above_is_left_to_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courier_module, "WAITING", 2)
+    visits = Visits()
+    async with running(visits, at_once=1) as courier:
+        door = visits.doors["first"] = asyncio.Event()
+        courier.take("first")
+        await until(lambda: visits.began == ["first"])
+        for webhook_id in ("a", "b", "above"):
+            courier.take(webhook_id)
+        door.set()
+        await until(lambda: visits.began == ["first", "a", "b"] and not visits.inside.total())
+        courier.take("above")
+        await until(lambda: visits.began == ["first", "a", "b", "above"])
 
 
 @pytest.mark.parametrize("error", [Unavailable("away"), ValueError("7H")])

@@ -1,10 +1,13 @@
 """Deliveries to webhooks that fail: tried again, told to their owner, and ended when it is of no use."""
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 
-from services.delivering import BUSY_S, FAILING_S, JITTER, OVERTAKEN_AFTER, RETRIES_S
+from services.delivering import BUSY_S, FAILING_S, JITTER, LEASE_S, OVERTAKEN_AFTER, RETRIES_S
+from services.ports import Unavailable
 from services.webhooks import Fault
-from tests.api.post import Post, deliveries, told, webhook
+from tests.api.post import Post, deliveries, told, verifies, webhook
 from tests.api.world import Player, World, dealt_game
 
 
@@ -58,6 +61,71 @@ async def test_what_the_server_was_too_busy_to_send_is_no_attempt_and_sent_soon(
     assert (await anna.sent("GET", path))["failing_since"] is None
 
 
+async def test_a_secret_that_cannot_be_read_signs_nothing_and_is_not_the_webhooks_fault(
+    world: World, anna: Player, post: Post
+) -> None:
+    path, secret = await webhook(anna)
+    kept = world.webhooks.kept[path.rpartition("/")[2]]
+    await anna.sent("POST", f"{path}/test")
+    readable, kept.secrets = kept.secrets, ()
+    await post.carry()
+    assert post.server.received == []
+    await _is_our_fault(anna, path)
+    kept.secrets = readable
+    await post.carry(seconds=RETRIES_S[0] * (1 + JITTER))
+    [received] = post.server.received
+    assert verifies(received, secret)
+
+
+async def test_what_cannot_be_written_is_tried_again_and_is_not_the_webhooks_fault(
+    world: World,
+    anna: Player,
+    boris: Player,
+    post: Post,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path, _ = await webhook(anna, types=["game.game_opened"])
+    await dealt_game(world, anna, boris)
+    with monkeypatch.context() as broken:
+        broken.setattr(world.log, "heads", _raising(ValueError("7H")))
+        await post.carry()
+    assert post.server.received == []
+    await _is_our_fault(anna, path)
+    assert "7H" not in caplog.text
+    await post.carry(seconds=RETRIES_S[0] * (1 + JITTER))
+    assert [event["kind"] for event in told(post.server.taken())] == ["game_opened"]
+
+
+async def _is_our_fault(player: Player, path: str) -> None:
+    [delivery] = await deliveries(player, path)
+    assert (delivery["state"], delivery["attempts"], delivery["fault"]) == ("waiting", 1, "internal_error")
+    found = await player.sent("GET", path)
+    assert (found["is_active"], found["failing_since"]) == (True, None)
+
+
+async def test_what_cannot_be_read_just_now_is_sent_when_its_lease_is_over(
+    world: World, anna: Player, boris: Player, post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await webhook(anna, types=["game.game_opened"])
+    await dealt_game(world, anna, boris)
+    with monkeypatch.context() as away:
+        away.setattr(world.log, "heads", _raising(Unavailable("away")))
+        with pytest.raises(Unavailable):
+            await post.carry()
+    await post.carry(seconds=LEASE_S - 1)
+    assert post.server.received == []
+    await post.carry(seconds=2)
+    assert [event["kind"] for event in told(post.server.taken())] == ["game_opened"]
+
+
+def _raising(error: Exception) -> Callable[..., Awaitable[None]]:
+    async def heads(*_: object) -> None:
+        raise error
+
+    return heads
+
+
 async def test_the_answer_410_switches_off(anna: Player, post: Post) -> None:
     path, _ = await webhook(anna)
     await anna.sent("POST", f"{path}/test")
@@ -65,6 +133,8 @@ async def test_the_answer_410_switches_off(anna: Player, post: Post) -> None:
     await post.carry()
     found = await anna.sent("GET", path)
     assert (found["is_active"], found["disabled_by"]) == (False, "gone")
+    [delivery] = await deliveries(anna, path)
+    assert (delivery["state"], delivery["response_status"]) == ("failed", 410)
     await post.carry(days=2)
     assert len(post.server.received) == 1
 

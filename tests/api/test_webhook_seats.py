@@ -3,6 +3,8 @@
 from datetime import timedelta
 from random import Random
 
+import pytest
+
 from tests.api.post import Post, deliveries, events, told, verifies, webhook
 from tests.api.tables import play, table
 from tests.api.world import Player, World, dealt_game, in_turn, players
@@ -27,11 +29,12 @@ async def test_who_takes_a_hand_over_is_told_from_then_on_and_who_gave_it_is_not
     assert found[0]["kind"] == "seat_changed"
 
 
+@pytest.mark.parametrize("hidden", [{"visibility": "private"}, {"spectators": "none"}], ids=str)
 async def test_what_waits_for_somebody_who_has_left_is_not_sent(
-    world: World, post: Post, anna: Player, boris: Player, clara: Player
+    world: World, post: Post, anna: Player, boris: Player, clara: Player, hidden: dict[str, str]
 ) -> None:
     path, _ = await webhook(boris)
-    game_id, _ = await table(world, [anna, boris, clara], visibility="private")
+    game_id, _ = await table(world, [anna, boris, clara], **hidden)
     while await post.announcer.step():
         pass
     async with players(world, "Dora") as [dora]:
@@ -44,12 +47,14 @@ async def test_what_waits_for_somebody_who_has_left_is_not_sent(
 async def test_who_has_left_sees_what_waits_as_a_spectator_does(
     world: World, post: Post, anna: Player, boris: Player, clara: Player
 ) -> None:
-    await webhook(boris)
+    path, _ = await webhook(boris)
     game_id = await dealt_game(world, anna, boris, spectators="delayed", spectator_delay_s=30)
     await boris.sent("POST", f"/v1/games/{game_id}/seats/1/handover", {"player_id": clara.player_id})
     await post.carry()
     early = told(post.server.taken())
     assert "round_dealt" not in {event["kind"] for event in early}
+    waiting = [each for each in await deliveries(boris, path) if each["state"] == "waiting"]
+    assert {(each["attempts"], each["fault"]) for each in waiting} == {(0, None)}
     await post.carry(seconds=31)
     late = told(post.server.taken())
     assert (late[-1]["kind"], late[-1]["data"]["reason"]) == ("seat_changed", "handed_over")

@@ -79,6 +79,24 @@ async def test_a_name_is_asked_for_once_by_all_who_want_it_at_once(nameserver: N
     assert len(nameserver.asked) == 2  # nothing is remembered
 
 
+async def test_whose_names_hang_still_learns_what_another_one_has_asked_for(nameserver: Nameserver) -> None:
+    resolver = Resolver(nameserver)
+    opened = threading.Event()
+    hanging = [asyncio.create_task(resolver(ANNA, f"slow-{number}.example", 443)) for number in range(SHARE)]
+    await eventually(lambda: len(nameserver.asked) == SHARE)
+    nameserver.opened, first = opened, nameserver.opened
+    of_boris = asyncio.create_task(resolver(BORIS, "slow.example", 443))
+    await eventually(lambda: len(nameserver.asked) == SHARE + 1)
+    of_anna = asyncio.create_task(resolver(ANNA, "slow.example", 443))
+    await asyncio.sleep(0)
+    opened.set()
+    async with asyncio.timeout(5):
+        assert await of_anna == await of_boris == ["127.0.0.1"]
+    assert not any(each.done() for each in hanging)
+    first.set()
+    await asyncio.gather(*hanging)
+
+
 async def test_what_is_wrong_with_a_name_is_told_to_all_who_wait(nameserver: Nameserver) -> None:
     resolver = Resolver(nameserver)
     wanted = (resolver(f"ply_{number}", "slow-nobody.example", 443) for number in range(4))
@@ -148,10 +166,14 @@ async def test_where_the_system_gives_no_thread_the_share_stays_whole(
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
-        for _ in range(SHARE + 1):
-            with pytest.raises(TooManyLookups):
-                await resolve(ANNA, "bots.example", 443)
+    hanging = [asyncio.create_task(resolve(ANNA, f"slow-{number}.example", 443)) for number in range(SHARE - 1)]
+    await eventually(lambda: len(nameserver.asked) == SHARE - 1)
     async with asyncio.timeout(5):
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refuse)
+            for _ in range(SHARE):
+                with pytest.raises(TooManyLookups):
+                    await resolve(ANNA, "bots.example", 443)
         assert await resolve(ANNA, "bots.example", 443) == ["127.0.0.1"]
+    nameserver.opened.set()
+    await asyncio.gather(*hanging)

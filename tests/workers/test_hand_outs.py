@@ -6,12 +6,13 @@ from typing import Literal
 
 import pytest
 
+from services import sweep as sweep_module
 from services.handouts import TOGETHER, HandOuts
 from services.ids import new_uuid
 from services.memory import MemoryJobs, MemoryLog, MemoryWorkList
-from services.ports import Work, WorkKind
+from services.ports import DueWork, Unavailable, Work, WorkKind
 from services.relay import LogEntry, hand_out_delay_s
-from services.sweep import Sweep
+from services.sweep import FORGET_S, UPKEEP_S, WATCH_S, Sweep
 from tests.appends import append, new_game
 from tests.engines import anyio_backend, eventually
 
@@ -140,6 +141,60 @@ async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: Me
         await sweep.step(now)
     assert not hand_outs._waiting
     assert not log.work
+
+
+async def test_the_sweep_watches_every_second_and_keeps_up_every_hour(hand_outs: HandOuts) -> None:
+    watched_at, kept_up_at = [], []
+    now = 0.0
+
+    async def watch() -> None:
+        watched_at.append(now)
+
+    async def upkeep() -> None:
+        kept_up_at.append(now)
+
+    sweep = Sweep(MemoryWorkList(MemoryLog()), hand_outs, upkeep=upkeep, watch=watch)
+    moments = (0.0, 0.5 * WATCH_S, WATCH_S, 1.5 * WATCH_S, UPKEEP_S - 0.1, UPKEEP_S, UPKEEP_S + 0.1)
+    for now in moments:
+        await sweep.step(now)
+    assert watched_at == [0.0, WATCH_S, UPKEEP_S - 0.1]
+    assert kept_up_at == [0.0, UPKEEP_S]
+
+
+async def test_the_sweep_deletes_now_and_then_all_that_is_overtaken(
+    hand_outs: HandOuts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "_AT_ONCE", 2)
+    log, game = MemoryLog(), new_game()
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
+    for version in range(6):
+        await log.append(append(game, version, work=Work("turn_timer", 60_000)))
+    await sweep.step(0.0)
+    assert list(log.work) == [(game, 6)]
+    await log.append(append(game, 6, work=Work("turn_timer", 60_000)))
+    await sweep.step(FORGET_S - 0.1)
+    assert len(log.work) == 2
+    await sweep.step(FORGET_S)
+    assert list(log.work) == [(game, 7)]
+
+
+async def test_the_clock_is_seen_alive_after_each_step_until_the_work_list_is_lost(
+    hand_outs: HandOuts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "PAUSE_S", 0.0)
+    told: list[str] = []
+
+    class WorkList(MemoryWorkList):
+        async def due(self, limit: int) -> list[DueWork]:
+            if told.count("asked") == 2:
+                raise Unavailable
+            told.append("asked")
+            return await super().due(limit)
+
+    work = WorkList(MemoryLog())
+    with pytest.raises(Unavailable):
+        await Sweep(work, hand_outs, upkeep=_nothing, watch=_nothing, beat=lambda: told.append("alive")).run()
+    assert told == ["asked", "alive"] * 2
 
 
 async def _nothing() -> None:
