@@ -97,11 +97,12 @@ openapi-examples: $(VENV)/developing  ## records api/examples.json where answers
 dashboard: $(VENV)/installed  ## writes infra/deploy/observability/dashboard.json from the code
 	$(PY) -m infra.watching.dashboard > infra/deploy/observability/dashboard.json
 
-test-alerts:  ## has each alert fire once; needs promtool, of Debian's package prometheus
+test-alerts: $(VENV)/developing  ## has each alert fire once; needs promtool, of Debian's package prometheus
 	@command -v promtool >/dev/null || { echo "make test-alerts needs promtool: apt install prometheus"; exit 1; }
 	promtool check config infra/deploy/observability/prometheus.yaml
 	promtool check rules infra/deploy/observability/kubernetes.yaml
 	promtool test rules tests/observability/alerts.yaml
+	$(PY) -m pytest tests/observability
 
 settings: $(VENV)/installed  ## writes infra/SETTINGS.md from the code
 	$(PY) -m infra.cli settings > infra/SETTINGS.md
