@@ -111,6 +111,13 @@ def test_the_runbook_says_what_an_alert_means_how_to_see_it_and_what_to_do(name:
         assert other in map(str.lower, _NAMES)
 
 
+def test_every_fault_of_the_database_wakes_somebody(families: list[Metric]) -> None:
+    asked_for = re.findall(r'shanghai_database_faults_total\{cause=~?"([^"]+)"\}', ALERTS)
+    faults = [family for family in families if family.name == "shanghai_database_faults"]
+    causes = {sample.labels["cause"] for family in faults for sample in family.samples}
+    assert causes == {cause for causes in asked_for for cause in causes.split("|")}
+
+
 def test_every_alert_is_made_to_fire() -> None:
     assert sorted(re.findall(r'alertname="(\w+)"', FIRED)) == sorted(_NAMES)
 
