@@ -94,6 +94,6 @@ def load(
         if not is_mine:
             check_address(url)
         report = run(Plan(url, games, humans, bots, rate, minutes * 60, ruleset), folder, data)
-    move, stream, errors = report.moves, report.commit_to_stream, sum(report.turned_away.values())
-    click.echo(f"{report.moves_per_s:g} moves/s, p50 {move.p50_ms} ms, p99 {move.p99_ms} ms; {errors} turned away")
-    click.echo(f"commit to stream p50 {stream.p50_ms} ms, p99 {stream.p99_ms} ms\nreport {folder / 'report.md'}")
+        move, stream, errors = report.moves, report.commit_to_stream, sum(report.turned_away.values())
+        click.echo(f"{report.moves_per_s:g} moves/s, p50 {move.p50_ms} ms, p99 {move.p99_ms} ms; {errors} turned away")
+        click.echo(f"commit to stream p50 {stream.p50_ms} ms, p99 {stream.p99_ms} ms\nreport {folder / 'report.md'}")

@@ -1,6 +1,8 @@
 """Simulated people play over the API at a rate, and a report tells how the server bore it."""
 
 import json
+import signal
+import socket
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -49,6 +51,18 @@ def test_only_this_machine_is_put_under_load_unasked() -> None:
 def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
     with command("-m", "infra.cli", "load", "--url", f"http://127.0.0.1:{free_port()}", "--to", tmp_path) as load:
         assert "does not answer: ConnectionRefusedError" in load.line("shanghai:")
+
+
+def test_a_run_that_is_stopped_ends_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(60)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with command("-m", "infra.cli", "load", "--url", url, "--to", tmp_path) as load:
+            asking, _ = silent.accept()
+            with asking:
+                load.process.send_signal(signal.SIGINT)
+                assert load.process.wait(60) == 0
+    assert load.lines == ["stopped"]
 
 
 def test_durations_are_summed_up_and_followed_through_the_run() -> None:
