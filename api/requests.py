@@ -28,10 +28,6 @@ Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 Receive: TypeAlias = Callable[[], Awaitable[Any]]
 
 
-class Disconnected(Exception):
-    """The client left before its request was complete."""
-
-
 def header(headers: Headers, name: bytes) -> str | None:
     """Gives the value of a header that may be given once, by its lower-case name. Errors: Failed for a second one."""
     found: bytes | None = None
@@ -72,12 +68,12 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
 
 
 async def _taken(receive: Receive, at_most: int) -> bytes:
-    """Reads the body to its end, or until it is longer."""
+    """Reads the body to its end, or until it is longer. Errors: Failed where the client leaves before."""
     body, is_more = bytearray(), True
     while is_more and len(body) <= at_most:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Disconnected
+            raise Failed("bad_request", "The client left before its request was complete.")
         body += message.get("body", b"")
         is_more = message.get("more_body", False)
     return bytes(body)

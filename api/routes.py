@@ -20,7 +20,6 @@ from api.operations import OPERATIONS
 from api.problems import Failed, failure_of
 from api.replies import Reply, problem_reply, reply, request_id
 from api.requests import (
-    Disconnected,
     Headers,
     bearer_token,
     body_decoder,
@@ -183,7 +182,7 @@ _NO_SUCH_TICKET = (
 async def _failed(house: House, request: Request[Any, Any, Any], error: Exception) -> Reply:
     """Answers a failure, with the game's version where the game refused the request."""
     failure = failure_of(error)
-    if failure.code == "internal_error" and not isinstance(error, Disconnected):
+    if failure.code == "internal_error":
         _log_failure(request, error)
     version = None
     game_id = request.scope["path_params"].get("game_id")

@@ -201,7 +201,7 @@ class Replica:
 
     def _melds_laid(self, seat: int, data: Json) -> None:
         assert self.table
-        self.table["melds"] += data["melds"]
+        self.table["melds"] += [dict(meld) for meld in data["melds"]]  # they grow here, and the event stays as it came
         self._less(seat, *(card["card"] for meld in data["melds"] for card in meld["cards"]))
         self.seats[seat]["down"] = True
 

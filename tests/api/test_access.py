@@ -8,6 +8,7 @@ import pytest
 
 from api.access import Request, facts, watched
 from api.numbers import Notes
+from api.requests import MAX_BODY
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
 from tests.api.world import Player, World, new_world
@@ -64,6 +65,34 @@ async def test_who_has_no_token_is_nobody(anna: Player, noted: list[Request]) ->
     assert_problem(await anna.call("GET", "/v1/me", authorization="Bearer secret-token"), 401, "unauthenticated")
     assert noted[-1].player_id is None
     assert "secret" not in str(noted[-1])
+
+
+@pytest.mark.parametrize("came", [0, 5, MAX_BODY + 1])
+async def test_a_client_that_leaves_in_the_middle_is_no_fault_of_the_server(
+    world: World, noted: list[Request], came: int
+) -> None:
+    messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"a" * came, "more_body": True}]
+
+    async def receive() -> Any:
+        return messages.pop()
+
+    async def send(_: object) -> None:
+        """Throws away what nobody reads."""
+
+    app: Any = watched(world.app, noted.append)
+    await app(joining(), receive, send)
+    assert (noted[-1].operation, noted[-1].level) == ("createGuest", "info")
+    assert (noted[-1].status, noted[-1].problem) == (400, "bad_request")
+
+
+def joining() -> dict[str, Any]:
+    """Is how a server tells an application of a request for a new guest, before its body."""
+    headers = [(b"host", b"x"), (b"content-type", b"application/json"), (b"transfer-encoding", b"chunked")]
+    return {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": "POST",
+        "scheme": "http", "path": "/v1/players", "raw_path": b"/v1/players", "query_string": b"", "root_path": "",
+        "headers": headers, "client": ("127.0.0.1", 1), "server": ("x", 80), "state": {}, "extensions": {},
+    }  # fmt: skip
 
 
 async def test_outside_of_a_request_there_are_no_facts() -> None:
