@@ -144,15 +144,19 @@ class _Telling:
             told = told_late.get(game_id, first.get(game_id, head + 1) - 1)
             if head == 0 or (game.is_over and told >= head):
                 continue
+            hot = None
+            if not game.is_over and not game.is_seated(self._caller.player_id):
+                hot = await self._game(game_id, head)
+                if hot is None:  # they are only invited, or a bot sits in for them
+                    self._own.drop(game_id)
+                    continue
             self._told[game_id] = told
             self._house.at_tables.watch(self._audience, game_id, game.people)
             if game_id in told_late:
                 self._be_late(game_id, told, head)
-            elif not game.is_over and not game.is_seated(self._caller.player_id):
-                hot = await self._house.tables.fresh(game_id)
-                if sees_late(hot.game, self._caller):
-                    seen = as_listed(self._house.tables, hot, self._caller).version
-                    self._be_late(game_id, seen if cursor is None else told, head)
+            elif hot is not None and sees_late(hot.game, self._caller):
+                seen = as_listed(self._house.tables, hot, self._caller).version
+                self._be_late(game_id, seen if cursor is None else told, head)
 
     def _be_late(self, game_id: str, told: int, head: int) -> None:
         """Has a game told after the others; of too many of them the rest is not told at all."""

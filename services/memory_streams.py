@@ -12,7 +12,7 @@ from services.listings import ListedGame
 from services.memory import MemoryLog
 from services.memory_accounts import MemoryAccounts
 from services.order import SEATING, Mark, Place
-from services.own_games import Projected, is_own, own_game
+from services.own_games import Projected, own_game
 from services.ports import Recorded, Unavailable
 from services.projections import Follower
 from services.relay import Position
@@ -64,13 +64,17 @@ class MemoryOwnGames:
     def __init__(self, log: MemoryLog) -> None:
         self._follower = Follower()
         self._games: dict[str, ListedGame] = {}
+        self._known: set[tuple[str, str]] = set()  # player and game
         log.listeners.append(self._project)
 
     async def of(self, player_id: str) -> Projected:
-        return Projected(tuple(own_game(game) for game in self._games.values() if is_own(game, player_id)), ())
+        return Projected(tuple(own_game(self._games[game]) for player, game in self._known if player == player_id), ())
 
     def _project(self, recorded: list[Recorded]) -> None:
-        self._games |= {game.game_id: game for game in self._follower.follow(recorded).games}
+        changes = self._follower.follow(recorded)
+        self._games |= {game.game_id: game for game in changes.games}
+        for each in changes.acquaintances:
+            (self._known.discard if each.tie is None else self._known.add)((each.player_id, each.game_id))
 
 
 class MemoryAttendance:

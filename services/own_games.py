@@ -19,7 +19,7 @@ LOOKED_AT = 2_000  # of a player's games the newest so many
 
 
 class OwnGame(Struct, frozen=True):
-    """A game of somebody's own. seats: empty where it is over."""
+    """A game of somebody's own, or one that was projected beside these. seats: empty where it is over."""
 
     game_id: str
     is_over: bool
@@ -46,12 +46,15 @@ class OwnGames(Protocol):
     """The read model of who has which games."""
 
     async def of(self, player_id: str) -> Projected:
-        """Finds the games that a player sits at or has opened, among the newest LOOKED_AT."""
+        """Finds the games that a player sits at or has opened, among the newest LOOKED_AT.
+
+        Also those that they are invited to, and those where a bot sits in for them: whose seats show it.
+        """
         ...
 
 
 async def own_games(known: OwnGames, tables: Tables, principal: Principal) -> dict[str, OwnGame]:
-    """Gives a player's games by their ids, those that are over too.
+    """Gives a player's games by their ids, those that are over too, and what else their read model holds.
 
     Cost: two statements, and a read for each game that is not projected.
     """

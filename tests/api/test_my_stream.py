@@ -125,6 +125,33 @@ async def test_a_game_joins_when_it_is_opened_or_sat_down_at_and_leaves_when_it_
         assert_problem(await boris.call("GET", f"/v1/games/{game['game_id']}"), 404, "game_not_found")
 
 
+async def test_a_game_in_which_a_bot_sits_in_is_told_when_its_person_is_back(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
+        game_id = await dealt_game(world, anna, boris)
+        path = f"/v1/games/{game_id}/seats/1"
+        async with aclosing(mine(boris)) as stream:
+            assert (await anext(stream))[0] == "hello"
+            await boris.sent("PUT", f"{path}/bot")
+            assert await anext(stream) == ("left", None, {"game_id": game_id})
+        async with aclosing(mine(boris)) as stream:
+            assert (await anext(stream))[2] == {"games": []}
+            await boris.sent("POST", f"{path}/reclaim")
+            version = (await boris.view(game_id))["version"]
+            read = await told_until(stream, game_id, version)
+        assert read[0] == ("joined", None, {"game_id": game_id, "version": version, "after": version - 1})
+
+
+async def test_a_game_that_one_is_only_invited_to_is_not_told(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
+        game_id = await dealt_game(world, anna, boris)
+        await anna.sent("POST", f"/v1/games/{game_id}/seats/0/abandon")
+        await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
+        await world.tend(game_id)
+        rematch = await boris.sent("POST", f"/v1/games/{game_id}/rematch")
+        async with aclosing(mine(anna)) as stream:
+            assert rematch["game_id"] not in str(await anext(stream))
+
+
 async def _invite(player: Player, game_id: str) -> str:
     return str((await player.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"])
 
