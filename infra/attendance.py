@@ -1,35 +1,25 @@
 """Who is at which table, kept in Redis: a key for each player and game that expires."""
 
-import asyncio
-import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from redis.exceptions import ResponseError
-
-from infra.bus.wire import Wire
+from infra.bus.impatient import ImpatientWire
 from services.attendance import AWAY_S, EVERYWHERE, Sign
-from services.ports import Unavailable
 
 T = TypeVar("T")
 
 _SCRIPT = Path(__file__).with_suffix(".lua").read_bytes()
 _SINCE = "shanghai:here:since"
 _AT_ONCE = 500  # keys in one call, so that no other caller of Redis waits long
-_PATIENCE_S = 0.25  # nobody's view waits longer for a Redis that does not answer
-_REST_S = 1.0  # so long nobody tries again to reach a Redis that is away
 
 
 class RedisAttendance:
     """An Attendance on one connection, opened when it is needed."""
 
     def __init__(self, url: str, *, away_s: float = AWAY_S) -> None:
-        self._url = url
+        self._wire = ImpatientWire(url)
         self._away_s = away_s
-        self._wire: Wire | None = None
-        self._turn = asyncio.Lock()
-        self._away_until = 0.0
 
     async def attend(self, signs: Collection[Sign]) -> None:
         for some in _some_of([_key(sign) for sign in signs], _AT_ONCE):
@@ -48,27 +38,14 @@ class RedisAttendance:
 
     async def close(self) -> None:
         """Closes the connection."""
-        if self._wire is not None:
-            wire, self._wire = self._wire, None
-            await wire.close()
+        await self._wire.close()
 
     async def _call(self, keys: Sequence[str], *arguments: int) -> list[int]:
-        async with self._turn:
-            if time.monotonic() < self._away_until:
-                raise Unavailable("Redis was away a moment ago")
-            try:
-                async with asyncio.timeout(_PATIENCE_S):
-                    if self._wire is None:
-                        self._wire = await Wire.open(self._url)
-                    told: list[int] = await self._wire.call("EVAL", _SCRIPT, len(keys) + 1, _SINCE, *keys, *arguments)
-                    return told
-            except asyncio.CancelledError:
-                await self.close()  # its answer would be taken for that of the next call
-                raise
-            except (Unavailable, TimeoutError, ResponseError) as error:
-                self._away_until = time.monotonic() + _REST_S
-                await self.close()
-                raise Unavailable(str(error)) from error
+        count = len(keys) + 1
+        told: list[int] = await self._wire.use(
+            lambda wire: wire.call("EVAL", _SCRIPT, count, _SINCE, *keys, *arguments)
+        )
+        return told
 
 
 def _key(sign: Sign) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 import click
 
 from infra.cli_help import WholeSentences
-from infra.cli_installation import backup, load, recover
+from infra.cli_installation import archive, backup, load, recover, restore
 from infra.cli_operating import admin, doctor
 from infra.ending import database_errors_as_lines, errors_as_lines, fail, stoppable
 from services.version import VERSION
@@ -30,7 +30,7 @@ def main() -> None:
     """Runs the Shanghai server."""
 
 
-for _command in (admin, doctor, backup, recover, load):
+for _command in (admin, doctor, backup, recover, archive, restore, load):
     main.add_command(_command)
 
 
@@ -141,54 +141,6 @@ def projector(data: Path | None, *, rebuild: bool) -> None:
 
 
 @main.command()
-@click.argument("month")
-@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="Where its files go.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
-def archive(month: str, folder: Path, data: Path | None) -> None:
-    """Takes a month whose games are all over out of the log, into compressed files.
-
-    MONTH is written 2026-08. Its games are not listed any more; results stay. Exit 1 where it cannot be done.
-    """
-    import asyncio
-
-    from infra.embedded.reaching import settings_of
-    from infra.postgres.archive import ArchiveRefused, archive
-    from infra.settings import read_database_url
-
-    with errors_as_lines(way_out="set it, or give --data"):
-        url = settings_of(data).database_url if data else read_database_url(of="operator")
-    try:
-        with database_errors_as_lines():
-            click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
-    except ArchiveRefused as refused:
-        fail(str(refused), 1)
-
-
-@main.command()
-@click.argument("archive", type=click.Path(path_type=Path))
-@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
-def restore(archive: Path, data: Path | None) -> None:
-    """Puts an archived month back into the log, every row as it was.
-
-    ARCHIVE is its file events-….json; the rows lie beside it. Exit 1 where it cannot be done.
-    """
-    import asyncio
-
-    from infra.embedded.reaching import settings_of
-    from infra.postgres.archive import ArchiveRefused, restore
-    from infra.settings import read_database_url
-
-    with errors_as_lines(way_out="set it, or give --data"):
-        url = settings_of(data).database_url if data else read_database_url(of="operator")
-    try:
-        with database_errors_as_lines():
-            manifest = asyncio.run(restore(url, archive))
-    except ArchiveRefused as refused:
-        fail(str(refused), 1)
-    click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
-
-
-@main.command()
 @click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="Given once or more.")
 @click.option("--name", default="Operator", show_default=True, help="Of the player whose token it is.")
 @click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
@@ -196,13 +148,12 @@ def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     """Adds a player and prints the token that speaks for them, this once."""
     import asyncio
 
-    from infra.embedded.reaching import settings_of
+    from infra.embedded.reaching import login_at
     from infra.postgres.accounts import new_player
-    from infra.settings import read_database_url
     from services.ports import Unavailable
 
     with errors_as_lines(way_out="set it, or give --data"):
-        url = settings_of(data).database_url if data else read_database_url()
+        url = login_at(data)
     try:
         with database_errors_as_lines():
             click.echo(asyncio.run(new_player(url, name, scopes)).token)

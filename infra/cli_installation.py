@@ -1,11 +1,11 @@
-"""Commands for the life of an installation: backups of its log, and the way back from them."""
+"""Commands for the life of an installation: backups and the way back, months of the log in files, a load."""
 
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from infra.ending import errors_as_lines, fail, stoppable
+from infra.ending import database_errors_as_lines, errors_as_lines, fail, stoppable
 
 _WHERE = click.Path(path_type=Path)
 
@@ -22,7 +22,8 @@ def backup(folder: Path, data: Path | None, keep: int, *, log: bool) -> None:
     The secret key is not in it: keep that elsewhere. Exit 1 where it cannot be done.
     """
     from infra.backups import copy, keep_log
-    from infra.embedded.reaching import database_url, run_of
+    from infra.embedded.postgres import database_url
+    from infra.embedded.reaching import run_of
     from infra.settings import read_database_url
 
     with stoppable(), errors_as_lines():
@@ -54,6 +55,52 @@ def recover(folder: Path, data: Path, at: datetime | None) -> None:
         fail("the recovered log is not whole: " + "; ".join(recovered.faults), 1)
     click.echo(f"recovered {recovered.games} games with {recovered.events} events; the last is of {recovered.last_at}")
     click.echo(f"put the installation's secret.key into {data}: `shanghai up --data {data}` does not start without it")
+
+
+@click.command()
+@click.argument("month")
+@click.option("--to", "folder", required=True, type=_WHERE, help="Where its files go.")
+@click.option("--data", type=_WHERE, help="The folder of a running `shanghai up`.")
+def archive(month: str, folder: Path, data: Path | None) -> None:
+    """Takes a month whose games are all over out of the log, into compressed files.
+
+    MONTH is written 2026-08. Its games are not listed any more; results stay. Exit 1 where it cannot be done.
+    """
+    import asyncio
+
+    from infra.embedded.reaching import login_at
+    from infra.postgres.archive import ArchiveRefused, archive
+
+    with errors_as_lines(way_out="set it, or give --data"):
+        url = login_at(data, of="operator")
+    try:
+        with database_errors_as_lines():
+            click.echo(f"archived {asyncio.run(archive(url, month, folder, click.echo))}")
+    except ArchiveRefused as refused:
+        fail(str(refused), 1)
+
+
+@click.command()
+@click.argument("archive", type=_WHERE)
+@click.option("--data", type=_WHERE, help="The folder of a running `shanghai up`.")
+def restore(archive: Path, data: Path | None) -> None:
+    """Puts an archived month back into the log, every row as it was.
+
+    ARCHIVE is its file events-….json; the rows lie beside it. Exit 1 where it cannot be done.
+    """
+    import asyncio
+
+    from infra.embedded.reaching import login_at
+    from infra.postgres.archive import ArchiveRefused, restore
+
+    with errors_as_lines(way_out="set it, or give --data"):
+        url = login_at(data, of="operator")
+    try:
+        with database_errors_as_lines():
+            manifest = asyncio.run(restore(url, archive))
+    except ArchiveRefused as refused:
+        fail(str(refused), 1)
+    click.echo(f"restored {manifest.events} events; shanghai projector --rebuild lists their games again")
 
 
 @click.command()

@@ -6,17 +6,18 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from domain.ruleset import Contract
 from infra.embedded import CannotRun
-from services.chronicle import face
+from services.chronicle import face, parts_in_words
 
 Json = dict[str, Any]
 
 _RED = "DH"
-_PARTS = {"set": "set of", "run": "run of", "run_any_suit": "run in any suit of", "colour": "one colour of"}
 
 
 class GameRefused(CannotRun):
@@ -102,7 +103,7 @@ class Show:
     def _round_dealt(self, _: int | None, data: Json) -> None:
         if self._sheet:
             self._print_sheet("Score sheet")
-        parts = " + ".join(f"{_PARTS[part['kind']]} {part['size']}" for part in data["contract"])
+        parts = parts_in_words(msgspec.convert(data["contract"], Contract))
         self._console.rule(f"Round {data['number']}: {parts}")
         self._console.print(f"{self._names[data['dealer']]} deals", style="dim")
 
@@ -149,7 +150,7 @@ class Show:
     def _round_ended(self, seat: int | None, _data: Json) -> None:
         self._end_line()
         how = "the stock is used up" if seat is None else f"{self._names[seat]} goes out"
-        self._console.print(f"{how}", style="bold")
+        self._console.print(how, style="bold")
 
     def _round_scored(self, _: int | None, data: Json) -> None:
         self._sheet.append((data["points"], data["totals"]))

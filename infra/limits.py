@@ -12,16 +12,15 @@ from hashlib import sha1
 from pathlib import Path
 
 from msgspec import Struct
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError
 
+from infra.bus.impatient import ImpatientWire
 from infra.bus.wire import Wire, words
 from services.limits import Verdict
 from services.ports import Unavailable
 
 _SCRIPT = Path(__file__).with_suffix(".lua").read_bytes()
 _DIGEST = sha1(_SCRIPT, usedforsecurity=False).hexdigest()  # how Redis names a script
-_REST_S = 1.0  # so long nobody tries again to reach a Redis that is away
-_PATIENCE_S = 0.25  # nobody's move waits longer for a Redis that does not answer
 _SUBJECTS_KEPT = 10_000
 BUSY_S, BUSY = 1.0, 3  # who asks again within this time takes so many times as much
 
@@ -32,43 +31,29 @@ class RedisCounter:
     """The script that counts, over one connection for all limits of a process."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._wire: Wire | None = None
-        self._one_at_a_time = asyncio.Lock()
-        self._away_until = 0.0
+        self._wire = ImpatientWire(url, lost=_tell)
 
     async def take(self, key: str, quota: int, window_s: float, needed: int, wanted: int) -> tuple[int, int, float]:
         """Gives how many are granted, what is left and the seconds to wait, counted atomically; raises Unavailable."""
-        async with self._one_at_a_time:
-            if time.monotonic() < self._away_until:
-                raise Unavailable("Redis was away a moment ago")
-            try:
-                async with asyncio.timeout(_PATIENCE_S):
-                    granted, left, wait_us = await self._count(key, quota, round(window_s * 1e6), needed, wanted)
-                return granted, left, wait_us / 1e6
-            except asyncio.CancelledError:
-                await self.aclose()  # its answer would be taken for that of the next call
-                raise
-            except (Unavailable, TimeoutError, ResponseError) as error:
-                _log.warning("Redis is away; nothing is limited: %s %s", type(error).__name__, words(error))
-                self._away_until = time.monotonic() + _REST_S
-                await self.aclose()
-                raise Unavailable(words(error)) from error
+        numbers = (quota, round(window_s * 1e6), needed, wanted)
+        granted, left, wait_us = await self._wire.use(lambda wire: _count(wire, key, *numbers))
+        return granted, left, wait_us / 1e6
 
     async def aclose(self) -> None:
         """Closes the connection."""
-        if self._wire is not None:
-            wire, self._wire = self._wire, None
-            await wire.close()
+        await self._wire.close()
 
-    async def _count(self, key: str, *numbers: int) -> list[int]:
-        if self._wire is None:
-            self._wire = await Wire.open(self._url)
-        try:
-            counted: list[int] = await self._wire.call("EVALSHA", _DIGEST, 1, key, *numbers)
-        except NoScriptError:
-            counted = await self._wire.call("EVAL", _SCRIPT, 1, key, *numbers)
-        return counted
+
+async def _count(wire: Wire, key: str, *numbers: int) -> list[int]:
+    try:
+        counted: list[int] = await wire.call("EVALSHA", _DIGEST, 1, key, *numbers)
+    except NoScriptError:
+        counted = await wire.call("EVAL", _SCRIPT, 1, key, *numbers)
+    return counted
+
+
+def _tell(lost: Exception) -> None:
+    _log.warning("Redis is away; nothing is limited: %s %s", type(lost).__name__, words(lost))
 
 
 class _Purse(Struct, gc=False):

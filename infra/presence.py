@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from redis.exceptions import ResponseError
 
+from infra.beside import beside
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 
@@ -59,13 +60,8 @@ class Presence:
 async def reporting(url: str, process: str) -> AsyncIterator[Callable[[], None]]:
     """Gives a function to call at each sign of life; as long as it is called, the process is reported alive."""
     alive = asyncio.Event()
-    reports = asyncio.create_task(_report(url, process, alive))
-    try:
+    async with beside(_report(url, process, alive)):
         yield alive.set
-    finally:
-        reports.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reports
 
 
 async def _report(url: str, process: str, alive: asyncio.Event) -> None:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 from redis.exceptions import ResponseError
 
+from infra.beside import beside
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 from services.version import VERSION
@@ -85,13 +86,8 @@ def build(root: Path = Path(__file__).parents[1]) -> str:
 @asynccontextmanager
 async def on_the_roll(url: str, process: str, role: Callable[[], str | None]) -> AsyncIterator[None]:
     """Keeps this process on the roll while the block runs and its loop turns; nothing waits where Redis is away."""
-    calling = asyncio.create_task(_call(url, Caller(process, role)))
-    try:
+    async with beside(_call(url, Caller(process, role))):
         yield
-    finally:
-        calling.cancel()
-        with suppress(asyncio.CancelledError):
-            await calling
 
 
 async def call_roll(url: str) -> list[Heard]:

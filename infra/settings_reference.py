@@ -3,7 +3,6 @@
 import ast
 import inspect
 from collections.abc import Iterable, Mapping
-from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import NODEFAULT, Meta
@@ -26,7 +25,7 @@ def reference(with_up: Mapping[str, int]) -> str:
     """Writes the reference as Markdown. with_up: defaults of `shanghai up` that differ, by the settings' names."""
     meanings = _comments()
     types = get_type_hints(Settings, include_extras=True)
-    rows = [(f"{_variable(name)}", "URL", "", "", meaning) for name, meaning in NO_FIELDS.items()]
+    rows = [(_variable(name), "URL", "", "", meaning) for name, meaning in NO_FIELDS.items()]
     rows += [
         (
             _variable(field.name),
@@ -68,9 +67,7 @@ def _value(annotation: Any) -> str:
     plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if get_origin(plain) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(plain))
-    if isinstance(plain, UnionType):
-        return " or ".join(_value(part) for part in get_args(plain) if part is not type(None))
-    words = {int: "whole number", float: "number", str: "text", bytes: "hex digits", bool: "`true` or `false`"}
+    words = {int: "whole number", float: "number", str: "text", bytes: "hex digits"}
     if any(meta.pattern and "://" in meta.pattern for meta in metas):
         return "URL"
     return words[plain] + "".join(_bounds(metas))
@@ -78,10 +75,10 @@ def _value(annotation: Any) -> str:
 
 def _bounds(metas: Iterable[Meta]) -> Iterable[str]:
     for meta in metas:
-        if meta.ge is not None or meta.gt is not None:
-            yield f" from {meta.ge:,}" if meta.ge is not None else f" above {meta.gt:,}"
-        if meta.le is not None or meta.lt is not None:
-            yield f" to {meta.le:,}" if meta.le is not None else f" below {meta.lt:,}"
+        if meta.ge is not None:
+            yield f" from {meta.ge:,}"
+        if meta.le is not None:
+            yield f" to {meta.le:,}"
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:

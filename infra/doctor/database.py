@@ -1,6 +1,5 @@
 """Postgres: its version and settings, who logs in with which rights, the schema, the log's tables, the key."""
 
-import hashlib
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,9 +12,9 @@ from cryptography.exceptions import InvalidTag
 from infra import migrations
 from infra.doctor.finding import Finding, bad, judged, ok, warn
 from infra.doctor.machine import look_at_clock, look_at_room
+from infra.migrations import MONTHS_AHEAD
 from infra.postgres.database import SESSION
 from infra.postgres.secrets import Seal
-from infra.postgres.work import PARTITIONS_AHEAD
 from infra.sql import statements
 from services.ids import public_id
 
@@ -98,9 +97,9 @@ async def look_at_schema(session: asyncpg.Connection) -> Finding:
         book = {}
     except asyncpg.InsufficientPrivilegeError:
         return bad("schema", "its book may not be read", "shanghai migrate, with the owner's login")
-    files = {path.name: path.read_bytes() for path in sorted(Path(migrations.__file__).parent.glob("[0-9]*.sql"))}
+    files = migrations.files()
     missing, newer = sorted(files.keys() - book.keys()), sorted(book.keys() - files.keys())
-    changed = [name for name in files if name in book and hashlib.sha256(files[name]).hexdigest() != book[name]]
+    changed = [name for name in files if name in book and migrations.checksum(files[name]) != book[name]]
     if missing:
         return bad("schema", f"{', '.join(missing)} not applied", "shanghai migrate, with the owner's login")
     if changed:
@@ -112,11 +111,11 @@ async def look_at_schema(session: asyncpg.Connection) -> Finding:
 
 async def look_at_log(session: asyncpg.Connection) -> list[Finding]:
     """Looks at the log's partitions. Acts as the application."""
-    missing = [row["month"] for row in await session.fetch(_SQL["partitions"], PARTITIONS_AHEAD)]
+    missing = [row["month"] for row in await session.fetch(_SQL["partitions"], MONTHS_AHEAD)]
     astray = await session.fetchval(_SQL["astray"])
     return [
         judged(
-            "partitions", f"none for {', '.join(missing)}" if missing else f"made {PARTITIONS_AHEAD} months ahead",
+            "partitions", f"none for {', '.join(missing)}" if missing else f"made {MONTHS_AHEAD} months ahead",
             warns=bool(missing), todo="keep a clock running, or run shanghai migrate",
         ),
         judged(

@@ -59,6 +59,11 @@ def start_postgres(
             time.sleep(0.1)  # the killed server's sessions may still be on their way out
 
 
+def database_url(run: Path) -> str:
+    """Gives the address of the Postgres whose socket is in a folder."""
+    return f"postgresql://postgres@/postgres?host={run}"
+
+
 def make_cluster(data: Path, *, log: Path) -> None:
     """Makes an empty cluster: all of it or nothing, so that a start cut short can be repeated."""
     new = data.with_name(data.name + ".new")
@@ -80,7 +85,7 @@ def _start(command: Sequence[str], *, data: Path, run: Path, log: Path, bound_s:
         "postgres",
         command,
         log=log,
-        url=f"postgresql://postgres@/postgres?host={run.absolute()}",
+        url=database_url(run.absolute()),
         stop_signal=signal.SIGINT,  # fast shutdown: sessions are ended, nothing is lost
         orphan_signal=signal.SIGINT,
     )

@@ -4,16 +4,12 @@ from pathlib import Path
 
 from infra.embedded import CannotRun
 from infra.embedded.data_folder import secret_key
-from infra.settings import Settings, environment, read_settings
+from infra.embedded.postgres import database_url
+from infra.settings import Settings, environment, read_database_url, read_settings
 
 
 class NothingRuns(CannotRun):
     """No server runs on this data folder."""
-
-
-def database_url(run: Path) -> str:
-    """Gives the address of the Postgres whose socket is in a folder."""
-    return f"postgresql://postgres@/postgres?host={run}"
 
 
 def variables_of(data: Path, run: Path) -> dict[str, str]:
@@ -38,6 +34,14 @@ def variables_of(data: Path, run: Path) -> dict[str, str]:
 def settings_of(data: Path) -> Settings:
     """Reads how the server on a data folder is reached. Errors: NothingRuns, SettingRefused."""
     return read_settings(variables_beside(data))
+
+
+def login_at(data: Path | None, *, of: str = "") -> str:
+    """Gives where to log in: at the server on a data folder, else where the environment says. of: as there.
+
+    Errors: NothingRuns, SettingRefused.
+    """
+    return read_database_url(of=of) if data is None else settings_of(data).database_url
 
 
 def variables_beside(data: Path) -> dict[str, str]:

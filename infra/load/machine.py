@@ -10,7 +10,8 @@ import asyncpg
 import redis
 from msgspec import Struct
 
-from infra.embedded.reaching import database_url, run_of
+from infra.embedded.postgres import database_url
+from infra.embedded.reaching import run_of
 from infra.sql import statements
 
 _SQL = statements("load")

@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import datetime
 from random import Random
 from typing import Any
@@ -13,6 +12,7 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
+from infra.beside import beside
 from infra.load.measured import BOT_WAIT_S, Measured
 from infra.load.wire import Answer, Lost, Wire
 
@@ -180,8 +180,7 @@ async def _person(
 ) -> None:
     """Follows the game to its end and answers whatever is asked; one of the table looks after the bots' times too."""
     path, asked, bots = f"/v1/games/{game_id}", Asked(), Bots(measured)
-    answering = asyncio.create_task(_answer(path, player, asked, measured, pacer, luck))
-    try:
+    async with beside(_answer(path, player, asked, measured, pacer, luck)):
         while True:
             try:
                 live_from = 0
@@ -200,10 +199,6 @@ async def _person(
             except Lost:
                 measured.streams_broken += 1
             await asyncio.sleep(_RETRY_S)
-    finally:
-        answering.cancel()
-        with suppress(asyncio.CancelledError):
-            await answering
 
 
 async def _answer(path: str, player: Player, asked: Asked, measured: Measured, pacer: Pacer, luck: Random) -> None:

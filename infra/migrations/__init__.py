@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import asyncpg
 
 _FOLDER = Path(__file__).parent
 _LOCK = 0x5348414E  # any number of our own: migrations of one database wait for each other
-_MONTHS_AHEAD = 2
+MONTHS_AHEAD = 2  # of which the partitions of `event` are there
 _LOCK_MS, _PAUSE_S, _TRIES = 1_000, 2.0, 100
 
 _BOOK = """
@@ -41,43 +41,51 @@ async def migrate(database_url: str, *, refuses_newer: bool = False) -> list[str
     connection = await asyncpg.connect(database_url, server_settings={"application_name": "shanghai migrate"})
     try:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
-        if refuses_newer:
-            await _refuse_newer(connection)
         await connection.execute(f"SET lock_timeout = {_LOCK_MS}")
-        applied = await _apply_missing(connection)
-        await _patiently(lambda: connection.execute("SELECT make_event_partitions($1)", _MONTHS_AHEAD))
+        await connection.execute(_BOOK)
+        book = {row["name"]: row["sha256"] for row in await connection.fetch("SELECT * FROM schema_migration")}
+        if refuses_newer:
+            _refuse_newer(book)
+        applied = await _apply_missing(connection, book)
+        await _patiently(lambda: connection.execute("SELECT make_event_partitions($1)", MONTHS_AHEAD))
     finally:
         await connection.close()
     return applied
 
 
-async def _refuse_newer(connection: asyncpg.Connection) -> None:
-    await connection.execute(_BOOK)
-    names = {row["name"] for row in await connection.fetch("SELECT name FROM schema_migration")}
-    if unknown := sorted(names - {path.name for path in _FOLDER.glob("[0-9]*.sql")}):
+def files() -> dict[str, str]:
+    """Gives the text of each migration by its name, in the order in which they are applied."""
+    return {path.name: path.read_text() for path in sorted(_FOLDER.glob("[0-9]*.sql"))}
+
+
+def checksum(text: str) -> str:
+    """Gives what is kept of the text of a migration that was applied."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_newer(book: Mapping[str, str]) -> None:
+    if unknown := sorted(book.keys() - files().keys()):
         raise NewerSchema(f"the database is of a newer version ({unknown[-1]} was applied): upgrade this program")
 
 
-async def _apply_missing(connection: asyncpg.Connection) -> list[str]:
-    await connection.execute(_BOOK)
-    book = {row["name"]: row["sha256"] for row in await connection.fetch("SELECT * FROM schema_migration")}
-    files = {path.name: path.read_text() for path in sorted(_FOLDER.glob("[0-9]*.sql"))}
-    for name, text in files.items():
-        if name in book and book[name] != _sha256(text):
+async def _apply_missing(connection: asyncpg.Connection, book: Mapping[str, str]) -> list[str]:
+    texts = files()
+    for name, text in texts.items():
+        if name in book and book[name] != checksum(text):
             raise MigrationChanged(
                 f"{name} was applied to this database with other content: restore the file "
                 "and put the change into a new migration"
             )
-    missing = [name for name in files if name not in book]
+    missing = [name for name in texts if name not in book]
     for name in missing:
-        await _patiently(partial(_apply, connection, name, files[name]))
+        await _patiently(partial(_apply, connection, name, texts[name]))
     return missing
 
 
 async def _apply(connection: asyncpg.Connection, name: str, text: str) -> None:
     async with connection.transaction():
         await connection.execute(text)
-        await connection.execute("INSERT INTO schema_migration (name, sha256) VALUES ($1, $2)", name, _sha256(text))
+        await connection.execute("INSERT INTO schema_migration (name, sha256) VALUES ($1, $2)", name, checksum(text))
 
 
 async def _patiently(step: Callable[[], Awaitable[object]]) -> None:
@@ -90,7 +98,3 @@ async def _patiently(step: Callable[[], Awaitable[object]]) -> None:
         else:
             return
     await step()
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

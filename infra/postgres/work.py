@@ -3,14 +3,13 @@
 import logging
 from datetime import datetime
 
+from infra.migrations import MONTHS_AHEAD
 from infra.postgres.database import Database
 from infra.postgres.leading import Session
 from infra.postgres.rows import WORK_KINDS
 from infra.sql import statements
 from services.ids import public_id
 from services.ports import DueWork
-
-PARTITIONS_AHEAD = 2  # months
 
 _SQL = statements("work")
 
@@ -46,5 +45,5 @@ class PostgresWork:
 
     async def make_partitions(self) -> int:
         """Makes those partitions of the log that the coming months will need; gives how many."""
-        [[count]] = await self._database.fetch(_SQL["make_partitions"], PARTITIONS_AHEAD)
+        [[count]] = await self._database.fetch(_SQL["make_partitions"], MONTHS_AHEAD)
         return int(count)

@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
+from infra.beside import beside
 from infra.jobs import ClosableJobs
 from infra.postgres.database import Database
 from infra.postgres.relay import lag
@@ -117,13 +118,10 @@ async def cluster_numbers(settings: Settings, jobs: ClosableJobs) -> AsyncIterat
             await look()
             await asyncio.sleep(each_s)
 
-    watching = asyncio.gather(watch(cluster.look, _LOOK_S), watch(waiting.look, WAITING_S))
     try:
-        with reading(*cluster.readings, *waiting.readings, *disk_readings(settings.disk_folder)):
-            yield
+        async with beside(watch(cluster.look, _LOOK_S)), beside(watch(waiting.look, WAITING_S)):
+            with reading(*cluster.readings, *waiting.readings, *disk_readings(settings.disk_folder)):
+                yield
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
         await presence.close()
         await database.close()

@@ -3,8 +3,10 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Literal, TypeAlias
+
+from infra.beside import beside
 
 Role: TypeAlias = Literal["works", "leads", "stands_by"]
 
@@ -70,10 +72,5 @@ async def turning(vital: Vital, late: Callable[[float], object] = lambda _: None
             await asyncio.sleep(_TURN_S)
             late(max(0.0, time.monotonic() - due))
 
-    task = asyncio.create_task(turn())
-    try:
+    async with beside(turn()):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

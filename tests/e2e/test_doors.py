@@ -22,7 +22,7 @@ import pytest
 
 from domain.luck import CHAIN_LENGTH, link
 from infra.embedded.data_folder import secret_key
-from infra.embedded.reaching import database_url
+from infra.embedded.postgres import database_url
 from infra.postgres.database import Database
 from infra.postgres.secrets import PostgresSecrets
 from tests.e2e.client import Client, Json, any_option

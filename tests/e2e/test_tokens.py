@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.embedded.reaching import database_url
+from infra.embedded.postgres import database_url
 from infra.postgres.accounts import PostgresAccounts
 from infra.postgres.database import Database
 from tests.e2e.client import Client
