@@ -24,13 +24,14 @@ from domain.decisions import seat_named
 from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
-from domain.state import Game
+from domain.state import Game, Seat
 from domain.view import view_for
 from services.ids import new_uuid, public_id
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
+from services.reserving import reserved_id
 from services.seeing import NotSeated, known_game, refuse_unknown, sees_late, watched_game
-from services.tables import Denied, Draft, Hot, KeyReused, OtherVersion, Outcome, Plan, Tables
+from services.tables import Denied, Draft, Hot, OtherVersion, Outcome, Plan, Tables
 
 
 class NotYourDecision(Denied):
@@ -105,9 +106,7 @@ async def open_game(
         )
 
     Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
-    uuid, fingerprint = await reservations.reserve(request, new_uuid())
-    if fingerprint != request.fingerprint:
-        raise KeyReused
+    uuid = await reserved_id(reservations, request)
     game_id = public_id("gam", uuid)
     known = await tables.log.command_range(game_id, uuid)
     replayed = known is not None
@@ -141,10 +140,7 @@ async def reveal_nonce(tables: Tables, principal: Principal, game_id: str, seat:
     """
 
     def plan(draft: Draft) -> None:
-        if not 0 <= seat < len(draft.game.seats):
-            raise Refused(SeatNotFound(seat))
-        if own_seat(draft.game, principal) != seat:
-            raise NotYourDecision
+        refuse_unless_own(draft.game, seat, principal)
         draft.carry_out(RevealNonce(seat, nonce), "player", new_uuid())
 
     await tables.carry_out(game_id, asked_by(principal, plan))
@@ -162,8 +158,7 @@ async def start_game(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        if draft.game.opened_by != principal.player_id:
-            raise NotYourGame
+        refuse_unless_opener(draft.game, principal)
         refuse_other_version(draft, made_for)
         draft.carry_out(StartGame(), "player", command_id)
 
@@ -187,9 +182,7 @@ async def make_move(
     command_id = new_uuid()
 
     def plan(draft: Draft) -> None:
-        seat = own_seat(draft.game, principal)
-        if seat_named(decision_id) not in (None, seat):
-            raise NotYourDecision
+        seat = _seat_asked(draft.game, principal, decision_id)
         refuse_other_version(draft, made_for)
         draft.carry_out(Answer(seat, decision_id, move), "player", command_id)
 
@@ -205,9 +198,7 @@ async def try_move(tables: Tables, principal: Principal, game_id: str, decision_
     Errors: GameNotFound, NotSeated, NotYourDecision. What the move would bring to light stays hidden.
     """
     hot = await known_game(tables, principal, game_id)
-    seat = own_seat(hot.game, principal)
-    if seat_named(decision_id) not in (None, seat):
-        raise NotYourDecision
+    seat = _seat_asked(hot.game, principal, decision_id)
     try:
         Draft(hot).carry_out(Answer(seat, decision_id, move), "player", new_uuid())
     except Refused as refused:
@@ -251,4 +242,35 @@ def own_seat(game: Game, principal: Principal) -> int:
     seat = seat_held_by(game, principal.player_id)
     if seat is None:
         raise NotSeated
+    return seat
+
+
+def seat_at(game: Game, seat: int) -> Seat:
+    """Gives one of a game's seats. Errors: Refused where there is none such."""
+    if not 0 <= seat < len(game.seats):
+        raise Refused(SeatNotFound(seat))
+    return game.seats[seat]
+
+
+def refuse_unless_own(game: Game, seat: int, principal: Principal) -> None:
+    """Lets only the player pass who holds this seat.
+
+    Errors: Refused where there is none such; NotSeated, NotYourDecision.
+    """
+    seat_at(game, seat)
+    if own_seat(game, principal) != seat:
+        raise NotYourDecision
+
+
+def refuse_unless_opener(game: Game, principal: Principal) -> None:
+    """Lets only the player pass who has opened the game. Errors: NotYourGame."""
+    if game.opened_by != principal.player_id:
+        raise NotYourGame
+
+
+def _seat_asked(game: Game, principal: Principal, decision_id: str) -> int:
+    """Gives the player's seat, which answers. Errors: NotSeated, NotYourDecision where another one is asked."""
+    seat = own_seat(game, principal)
+    if seat_named(decision_id) not in (None, seat):
+        raise NotYourDecision
     return seat

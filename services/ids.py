@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from uuid import UUID
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_LETTERS = frozenset(_ALPHABET)
-_DIGITS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # of the same values, as int() reads them
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LETTERS = frozenset(ALPHABET)
+_DIGITS = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # of the same values, as int() reads them
 _LENGTH = 26
-_PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
+_PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
 _SHIFTS = range(120, -10, -10)  # of the ten bits that a pair of letters holds
 
 

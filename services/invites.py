@@ -11,14 +11,14 @@ from domain.commands import TableCommand, TakeSeat
 from domain.refusals import GameFinished, Refused, SeatNotFound, SeatNotHeld
 from domain.state import Game, is_over
 from services.games import NotYourDecision, own_seat
-from services.ids import new_uuid
+from services.ids import ALPHABET, new_uuid
 from services.ports import KeyedRequest, Principal, Reservations
 from services.rendering import seat_held_by
+from services.reserving import reserved_id
 from services.seats import handing_over
 from services.seeing import NotSeated, known_game
-from services.tables import Denied, Draft, Hot, KeyReused, Outcome, Tables
+from services.tables import Denied, Draft, Hot, Outcome, Tables
 
-_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 CODE_LETTERS = 16  # 80 bits: found by nobody who tries
 INVITES_AT_MOST = 20  # of one player to one game, whose time is not over
 
@@ -109,15 +109,12 @@ async def invite(
     used = await invites.living(game_id, principal.player_id)
     if used >= INVITES_AT_MOST and not await reservations.is_kept(request):
         raise TooManyInvites
-    invite_id, fingerprint = await reservations.reserve(request, new_uuid())
-    if fingerprint != request.fingerprint:
-        raise KeyReused
-    return await invites.keep(invite_id, wanted)
+    return await invites.keep(await reserved_id(reservations, request), wanted)
 
 
 def new_code() -> str:
     """Makes a code that nobody guesses."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(CODE_LETTERS))
+    return "".join(secrets.choice(ALPHABET) for _ in range(CODE_LETTERS))
 
 
 async def invited(invites: Invites, code: str) -> Invite:

@@ -10,13 +10,7 @@ from msgspec.structs import replace
 from services.ids import new_uuid, public_id
 from services.invites import Invite, NewInvite
 from services.memory import Clock, utc_now
-from services.ports import (
-    OPENING,
-    KeyedRequest,
-    NewToken,
-    Principal,
-    Token,
-)
+from services.ports import OPENING, KeyedRequest, NewToken, Principal, Token
 
 
 class KeptToken(Struct):

@@ -25,6 +25,8 @@ from services.tending import tend
 STALLED_S = 15.0  # overdue for so long: the clock has handed it out five times by then
 _REQUESTS = UUID("6d0c9a4e-8f0b-4a52-9b5a-0f3f7f1f6c11")  # names deeds after the requests that asked for them
 
+_OPERATOR: Actor = "operator"
+
 DeedKind: TypeAlias = Literal[
     "read_log", "end_game", "unstick_game", "seat_bot", "revoke_tokens", "give_token", "suspend_player", "resume_player"
 ]
@@ -211,7 +213,7 @@ async def revoke_tokens(desk: OperatorDesk, operator: str, player_id: str) -> No
 
     Errors: PlayerNotFound.
     """
-    await _known_player(desk, player_id)
+    await find_player(desk, player_id)
     await desk.note(Deed("revoke_tokens", operator, player_id=player_id))
     await desk.revoke_all(player_id)
 
@@ -220,33 +222,33 @@ async def give_token(
     desk: OperatorDesk, accounts: Accounts, operator: str, player_id: str, scopes: Collection[Scope]
 ) -> str:
     """Makes a token for a player who has none any more, and gives it. Errors: PlayerNotFound, TooManyTokens."""
-    await _known_player(desk, player_id)
+    await find_player(desk, player_id)
     await desk.note(Deed("give_token", operator, player_id=player_id, reason=" ".join(sorted(scopes))))
     return await first_token(accounts, player_id, scopes)
 
 
 async def suspend_player(desk: OperatorDesk, operator: str, player_id: str, reason: str) -> FoundPlayer:
     """Shuts a player out until `resume_player`; doing it again changes nothing. Errors: PlayerNotFound."""
-    await _known_player(desk, player_id)
+    await find_player(desk, player_id)
     await desk.note(Deed("suspend_player", operator, player_id=player_id, reason=reason))
     await desk.suspend(player_id, is_suspended=True)
-    return await _known_player(desk, player_id)
+    return await find_player(desk, player_id)
 
 
 async def resume_player(desk: OperatorDesk, operator: str, player_id: str) -> FoundPlayer:
     """Lets a suspended player in again, with the tokens they had. Errors: PlayerNotFound."""
-    await _known_player(desk, player_id)
+    await find_player(desk, player_id)
     await desk.note(Deed("resume_player", operator, player_id=player_id))
     await desk.suspend(player_id, is_suspended=False)
-    return await _known_player(desk, player_id)
+    return await find_player(desk, player_id)
 
 
 async def find_player(desk: OperatorDesk, player_id: str) -> FoundPlayer:
     """Gives a player. Errors: PlayerNotFound."""
-    return await _known_player(desk, player_id)
-
-
-_OPERATOR: Actor = "operator"
+    found = await desk.player(player_id)
+    if found is None:
+        raise PlayerNotFound
+    return found
 
 
 async def _do(tables: Tables, desk: OperatorDesk, deed: Deed, command: TableCommand) -> Outcome:
@@ -259,10 +261,3 @@ async def _do(tables: Tables, desk: OperatorDesk, deed: Deed, command: TableComm
         draft.carry_out(command, _OPERATOR, command_id)
 
     return await tables.carry_out(deed.game_id, plan, deed.request)
-
-
-async def _known_player(desk: OperatorDesk, player_id: str) -> FoundPlayer:
-    found = await desk.player(player_id)
-    if found is None:
-        raise PlayerNotFound
-    return found

@@ -1,4 +1,4 @@
-"""What the use-cases need from the world, as small protocols. Each has an in-memory twin in services/memory.py and an
+"""What the use-cases need from the world, as small protocols. Each has a twin in memory in services/memory*.py and an
 adapter in infra/; both pass one contract suite.
 
 Game ids are public ids (`gam_…`), times are aware UTC datetimes of the database's clock.

@@ -15,12 +15,11 @@ from domain.commands import (
     SeatPlan,
     TableCommand,
 )
-from domain.refusals import Refused, SeatNotFound, SeatNotHeld, SeatTaken
+from domain.refusals import Refused, SeatNotHeld, SeatTaken
 from domain.state import Game, Seat, is_over
-from services.games import NewGame, NotYourDecision, NotYourGame, asked_by
+from services.games import NewGame, asked_by, refuse_unless_opener, refuse_unless_own, seat_at
 from services.ids import new_uuid
 from services.ports import Accounts, KeyedRequest, Principal
-from services.rendering import seat_held_by
 from services.seeing import NotSeated, as_listed, known_game
 from services.tables import Denied, Draft, Hot, Outcome, Tables
 
@@ -40,8 +39,8 @@ async def leave_seat(tables: Tables, principal: Principal, game_id: str, seat: i
     """Opens the player's own seat again, while the game waits; doing it again changes nothing."""
 
     def ask(game: Game) -> TableCommand:
-        if _seat(game, seat).controller != "open":
-            _refuse_unless_own(game, seat, principal)
+        if seat_at(game, seat).controller != "open":
+            refuse_unless_own(game, seat, principal)
         return LeaveSeat(seat)
 
     return (await _carry_out(tables, principal, game_id, ask))[0]
@@ -51,7 +50,7 @@ async def cancel_game(tables: Tables, principal: Principal, game_id: str, reques
     """Cancels a waiting game at its opener's word."""
 
     def ask(game: Game) -> TableCommand:
-        _refuse_unless_opener(game, principal)
+        refuse_unless_opener(game, principal)
         return CancelGame("opener")
 
     return await _carry_out(tables, principal, game_id, ask, request)
@@ -62,9 +61,9 @@ async def seat_bot(tables: Tables, principal: Principal, game_id: str, seat: int
 
     def ask(game: Game) -> TableCommand:
         if game.status == "waiting":
-            _refuse_unless_opener(game, principal)
+            refuse_unless_opener(game, principal)
             return SeatBot(seat, level)
-        _refuse_unless_own(game, seat, principal)
+        refuse_unless_own(game, seat, principal)
         return ChangeController(seat, "bot", principal.player_id, level, "sat_in")
 
     return (await _carry_out(tables, principal, game_id, ask))[0]
@@ -75,8 +74,8 @@ async def remove_bot(tables: Tables, principal: Principal, game_id: str, seat: i
 
     def ask(game: Game) -> TableCommand:
         if game.status == "waiting":
-            _refuse_unless_opener(game, principal)
-            if _seat(game, seat).controller == "human":
+            refuse_unless_opener(game, principal)
+            if seat_at(game, seat).controller == "human":
                 raise Refused(SeatTaken(seat))
             return LeaveSeat(seat)
         return _reclaiming(game, seat, principal)
@@ -90,7 +89,7 @@ async def abandon_seat(
     """Leaves the game for good: a bot plays on, or the seat is out, as the rules of the game say."""
 
     def ask(game: Game) -> TableCommand:
-        _refuse_unless_own(game, seat, principal)
+        refuse_unless_own(game, seat, principal)
         return LeaveForGood(seat)
 
     return await _carry_out(tables, principal, game_id, ask, request)
@@ -119,7 +118,7 @@ async def hand_over(
     is_known = successor in await accounts.names([successor])
 
     def ask(game: Game) -> TableCommand:
-        _refuse_unless_own(game, seat, principal)
+        refuse_unless_own(game, seat, principal)
         if not is_known:
             raise PlayerNotFound
         return handing_over(game, seat, successor)
@@ -177,28 +176,8 @@ async def _carry_out(
     return tables.in_memory(game_id), outcome
 
 
-def _seat(game: Game, seat: int) -> Seat:
-    if not 0 <= seat < len(game.seats):
-        raise Refused(SeatNotFound(seat))
-    return game.seats[seat]
-
-
-def _refuse_unless_own(game: Game, seat: int, principal: Principal) -> None:
-    _seat(game, seat)
-    held = seat_held_by(game, principal.player_id)
-    if held is None:
-        raise NotSeated
-    if held != seat:
-        raise NotYourDecision
-
-
-def _refuse_unless_opener(game: Game, principal: Principal) -> None:
-    if game.opened_by != principal.player_id:
-        raise NotYourGame
-
-
 def _reclaiming(game: Game, seat: int, principal: Principal) -> TableCommand:
-    held = _seat(game, seat)
+    held = seat_at(game, seat)
     if held.player_id != principal.player_id:
         raise NotSeated
     if held.controller != "bot":

@@ -37,9 +37,7 @@ class Sweep:
         self._upkeep = upkeep
         self._watch = watch
         self._beat = beat
-        self._handed_out: dict[
-            tuple[str, int], tuple[float, float]
-        ] = {}  # due row to when again, and the pause after it
+        self._handed_out: dict[tuple[str, int], tuple[float, float]] = {}  # by due row: when again, the pause after it
         self._forgotten_at = self._kept_up_at = self._watched_at = -UPKEEP_S
 
     async def run(self) -> None:

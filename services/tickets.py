@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from domain.commands import Pace
 from domain.ruleset import Players
-from services.ids import new_uuid, public_id
+from services.ids import public_id
 from services.limits import TooManyGames
 from services.lobby import GameFilter, Lobby
 from services.ports import KeyedRequest, Principal, Reservations
 from services.ratings import Rating
-from services.tables import KeyReused
+from services.reserving import reserved_id
 
 UNSEEN_S = 600  # a ticket that nobody has asked about for so long is over
 MAX_BOTS_AFTER_S = 3600
@@ -142,7 +142,7 @@ async def ask(
     is_waiting = await _waits(tickets, wanted)
     is_playing = await _plays(lobby, wanted.player_id, at_most)
     if await reservations.is_kept(request):  # looked at last: what the player has may come of this very request
-        ticket_id = await _reserved(reservations, request)
+        ticket_id = await reserved_id(reservations, request)
         made = await tickets.find(public_id("tkt", ticket_id), wanted.player_id)
         if made is not None:  # else the one before has lost against another, or has died
             return made, True
@@ -150,20 +150,13 @@ async def ask(
         raise AlreadyWaiting
     if is_playing:
         raise TooManyGames
-    ticket_id = await _reserved(reservations, request)
+    ticket_id = await reserved_id(reservations, request)
     ratings = {each.ruleset: each.rating for each in await lobby.ratings(wanted.player_id)}
     rating = ratings.get(wanted.ruleset, Rating()).mu
     kept = await tickets.keep(ticket_id, replace(wanted, rating=rating))
     if kept is None:
         raise AlreadyWaiting
     return kept, False
-
-
-async def _reserved(reservations: Reservations, request: KeyedRequest) -> UUID:
-    ticket_id, fingerprint = await reservations.reserve(request, new_uuid())
-    if fingerprint != request.fingerprint:
-        raise KeyReused
-    return ticket_id
 
 
 async def _waits(tickets: Tickets, wanted: NewTicket) -> bool:

@@ -1,0 +1,15 @@
+"""The ids of what keyed requests make: one that is repeated makes the same thing under the same id."""
+
+from uuid import UUID
+
+from services.ids import new_uuid
+from services.ports import KeyedRequest, Reservations
+from services.tables import KeyReused
+
+
+async def reserved_id(reservations: Reservations, request: KeyedRequest) -> UUID:
+    """Gives the id that is kept for a request; a new one is kept where there is none. Errors: KeyReused."""
+    kept, fingerprint = await reservations.reserve(request, new_uuid())
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    return kept
