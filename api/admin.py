@@ -20,10 +20,11 @@ from api.admin_shapes import (
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import as_it_is, shown
+from api.log import event_page
 from api.paths import game_id_of, player_id_of, seat_of
-from api.players import refuse_unshowable
 from api.requests import cursor_of, invalid, strange_cursor
 from api.shapes import BotRequest, EventPage
+from api.texts import refuse_unshowable
 from services import operating
 from services.ids import uuid_of
 from services.looking import GameLook, line_of, look_at
@@ -62,8 +63,7 @@ async def read_log(house: House, call: Call[AdminEventsQuery, None]) -> Answer[E
     after, limit = call.query.after, call.query.limit
     hot, upto = await operating.read_log(house.tables, house.desk, call.caller.player_id, game_id_of(call.path))
     names = await names_at(house.accounts, [hot.game], hot.events)
-    items = operating.render_log(hot, upto, after, limit, names)
-    return Answer(EventPage(items, items[-1].version if items else after, upto))
+    return Answer(event_page(operating.render_log(hot, upto, after, limit, names), after, upto))
 
 
 async def end_game(house: House, call: KeyedCall[NoQuery, ReasonRequest]) -> Answer[GameBody]:

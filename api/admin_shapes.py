@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from api.patterns import ONE_LINE, SHOWN, id_pattern, looks
+from api.patterns import ONE_LINE, SHOWN, cursor_like, id_pattern, looks
 from api.player_shapes import MAX_NAME
 from api.shapes import EVENTS_AT_MOST, GAMES_AT_MOST
 from domain.state import Status
@@ -20,9 +20,7 @@ class AdminGamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
     status: Annotated[Status | None, Meta(description="games in this state only")] = None
     stalled: Annotated[bool, Meta(description="only games where something should have happened and has not")] = False
-    cursor: Annotated[
-        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("gam"))
-    ] = None
+    cursor: Annotated[str | None, cursor_like(id_pattern("gam"))] = None
     limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20
 
 
@@ -54,9 +52,7 @@ class PlayersQuery(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="part of the name, in large or small letters", max_length=MAX_NAME),
         looks(pattern=ONE_LINE),
     ] = ""
-    cursor: Annotated[
-        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("ply"))
-    ] = None
+    cursor: Annotated[str | None, cursor_like(id_pattern("ply"))] = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
@@ -80,9 +76,7 @@ class AdminPlayerPage(Struct, frozen=True):
 class DeedsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which deeds to list."""
 
-    cursor: Annotated[
-        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern="^[1-9][0-9]{0,8}$")
-    ] = None
+    cursor: Annotated[str | None, cursor_like("^[1-9][0-9]{0,8}$")] = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 50
 
 

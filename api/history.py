@@ -3,6 +3,7 @@
 from api.aside import aside
 from api.calls import Answer, Call, NoQuery
 from api.house import House
+from api.log import event_page
 from api.paths import game_id_of, number_of
 from api.problems import Failed
 from api.shapes import EventPage, EventsQuery, MoveResult, RoundList, RoundScore, ScoreBoard
@@ -63,5 +64,4 @@ async def get_replay(house: House, call: Call[EventsQuery, None]) -> Answer[Even
         raise Failed("game_not_finished")
     events = hot.events[after : after + limit]
     names = await names_at(house.accounts, [hot.game], events)
-    items = tuple(render_openly(recorded, names) for recorded in events)
-    return Answer(EventPage(items, items[-1].version if items else after, hot.version))
+    return Answer(event_page([render_openly(recorded, names) for recorded in events], after, hot.version))

@@ -22,7 +22,7 @@ from api.shapes import (
 from domain.commands import Pace, SeatPlan
 from services import games, lobby, seeing
 from services.limits import refuse_too_many_games
-from services.ports import Principal
+from services.ports import KeyedRequest, Principal
 from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
 from services.tables import Hot, Outcome
 
@@ -45,12 +45,7 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
         hints=body.hints,
         spectator_delay_s=body.spectator_delay_s if body.spectators == "delayed" else 0,
     )
-    hot, outcome = await games.open_game(
-        house.tables, house.secrets, house.reservations, call.caller, new, call.request
-    )
-    answer = await shown(house, call.caller, hot, outcome)
-    answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
-    return answer
+    return await opened(house, call.caller, new, call.request)
 
 
 async def list_games(house: House, call: Call[GamesQuery, None]) -> Answer[GamePage]:
@@ -113,6 +108,14 @@ async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answe
     game_id, seat = game_id_of(call.path), seat_of(call.path)
     hot = await games.reveal_nonce(house.tables, call.caller, game_id, seat, call.body.nonce)
     return await as_it_is(house, call.caller, hot)
+
+
+async def opened(house: House, caller: Principal, new: games.NewGame, request: KeyedRequest) -> Answer[GameBody]:
+    """Opens a game and shows it as it was opened, and where it is."""
+    hot, outcome = await games.open_game(house.tables, house.secrets, house.reservations, caller, new, request)
+    answer = await shown(house, caller, hot, outcome)
+    answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
+    return answer
 
 
 async def as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:

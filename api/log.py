@@ -1,5 +1,7 @@
 """The log of a game: page by page, or as a stream."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from api.aside import aside
@@ -13,7 +15,7 @@ from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
 from domain.state import is_over
 from services.chronicle import chronicle
-from services.rendering import Names, names_at, render_event, render_openly
+from services.rendering import EventBody, Names, names_at, render_event, render_openly
 from services.seeing import watched_game
 from services.tables import Hot
 
@@ -24,9 +26,12 @@ async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[Even
     hot, seat = await watched_game(house.tables, call.caller, game_id_of(call.path))
     events = hot.events[after : after + limit]
     names = await names_at(house.accounts, [hot.game], events)
-    items = tuple(render_event(recorded, seat, names) for recorded in events)
-    next_after = items[-1].version if items else after
-    return Answer(EventPage(items, next_after, hot.version))
+    return Answer(event_page([render_event(recorded, seat, names) for recorded in events], after, hot.version))
+
+
+def event_page(events: Sequence[EventBody], after: int, head: int) -> EventPage:
+    """Shows events that come after a version, and where the next page begins."""
+    return EventPage(tuple(events), events[-1].version if events else after, head)
 
 
 async def export_game(house: House, call: Call[ExportQuery, None]) -> Answer[Text]:

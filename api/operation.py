@@ -119,11 +119,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     def problem_codes(self) -> tuple[str, ...]:
         """Every problem that the operation may answer, its own and those that go with its types."""
         types = self.types
-        body = ("malformed_json", "payload_too_large", "unsupported_media_type")
+        body = ("malformed_json", "payload_too_large", "unsupported_media_type", "request_timeout")
         return (
             "invalid_request",  # an unknown parameter at least
             *(body if types.body else ()),
-            *(("request_timeout",) if types.body else ()),
             *(("idempotency_key_required", "idempotency_key_reused") if types.is_keyed else ()),
             *(("unauthenticated", "insufficient_scope") if types.has_caller else ()),
             *(("rate_limited",) if self.limited_by else ()),

@@ -33,3 +33,8 @@ def place_pattern(prefix: str) -> str:
 def looks(**keywords: object) -> Meta:
     """Adds words of JSON Schema to a type's description; decoding does not look at them."""
     return Meta(extra_json_schema=keywords)
+
+
+def cursor_like(pattern: str) -> Meta:
+    """Describes the parameter with which a list goes on."""
+    return Meta(description="`next_cursor` of the page before", extra_json_schema={"pattern": pattern})

@@ -1,6 +1,6 @@
 """What is sent and answered about players and their tokens."""
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -11,21 +11,23 @@ from services.listings import Standing
 
 MAX_NAME = 40
 MAX_TOKEN_S = 10 * 366 * 24 * 3600
-
-
-_NAME = looks(maxLength=MAX_NAME, pattern=SHOWN)
+Name: TypeAlias = Annotated[
+    str,
+    Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"),
+    looks(maxLength=MAX_NAME, pattern=SHOWN),
+]
 
 
 class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
     """A guest to be. The name is shown to others; it need not be unique."""
 
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"), _NAME]
+    name: Name
 
 
 class MeChange(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a player. The name is shown to others at once, in games of the past too."""
 
-    name: Annotated[str, Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"), _NAME]
+    name: Name
 
 
 class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,6 +1,5 @@
 """Players and who is calling."""
 
-import unicodedata
 from typing import Any
 
 from api.calls import Answer, Call, NoQuery, OpenCall
@@ -8,7 +7,6 @@ from api.house import House
 from api.leaderboards import RatingBody
 from api.paths import player_id_of, token_id_of
 from api.player_shapes import (
-    MAX_NAME,
     Me,
     MeChange,
     NewPlayer,
@@ -21,18 +19,12 @@ from api.player_shapes import (
     TokenList,
 )
 from api.problems import Failed
-from api.requests import invalid
+from api.texts import fit_name, fit_note
 from services.identity import TokenOver, known_scopes, mint_token
 from services.identity import create_guest as add_guest
 from services.lobby import RESULTS_SHOWN, Rated
 from services.ports import Token
 from services.rendering import timestamp, timestamp_if_any
-
-# Control characters, line breaks, what is no character, and marks that turn the writing direction of what follows.
-_REFUSED_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
-_VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols
-_DIRECTION_MARKS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_BLANKS = set("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols that show nothing
 
 
 async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answer[PlayerCreated]:
@@ -40,15 +32,15 @@ async def create_guest(house: House, call: OpenCall[NoQuery, NewPlayer]) -> Answ
 
     The token is shown this once; whoever has it is the player. There is nothing to log in to.
     """
-    guest = await add_guest(house.accounts, _fit_name(call.body.name))
+    guest = await add_guest(house.accounts, fit_name(call.body.name))
     return Answer(PlayerCreated(guest.player_id, guest.name, guest.token), {"location": "/v1/me"})
 
 
 async def update_me(house: House, call: Call[NoQuery, MeChange]) -> Answer[Me]:
     """Gives the caller another name; it is shown everywhere, in games of the past too."""
-    caller, name = call.caller, _fit_name(call.body.name)
+    caller, name = call.caller, fit_name(call.body.name)
     if not await house.accounts.rename(caller.player_id, name):
-        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+        raise Failed("unauthenticated")
     house.callers.forget()
     return Answer(Me(caller.player_id, name, known_scopes(caller.scopes)))
 
@@ -67,13 +59,11 @@ async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> An
     tokens; `operate` is for those who run the server. The new token lives no longer than the one that asks. It is shown
     this once, so the request has no Idempotency-Key: where the answer was lost, the list tells which one to revoke.
     """
-    label = call.body.label.strip()
-    if label:
-        refuse_unshowable(label, "/label")
+    label = fit_note(call.body.label, "/label")
     try:
         token, secret = await mint_token(house.accounts, call.caller, call.body.scopes, label, call.body.valid_s)
     except TokenOver:
-        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"}) from None
+        raise Failed("unauthenticated") from None
     location = f"/v1/me/tokens/{token.token_id}"
     return Answer(TokenCreated(**_told(token), token=secret), {"location": location})
 
@@ -137,23 +127,6 @@ async def get_player(house: House, call: Call[NoQuery, None]) -> Answer[PlayerPa
 async def get_me(_: House, call: Call[NoQuery, None]) -> Answer[Me]:
     """Tells whom the token speaks for."""
     return Answer(Me(call.caller.player_id, call.caller.name, known_scopes(call.caller.scopes)))
-
-
-def _fit_name(given: str) -> str:
-    name = unicodedata.normalize("NFC", given.strip())
-    if not 1 <= len(name) <= MAX_NAME:  # NFC makes some names longer
-        code = "text_too_long" if name else "invalid_value"
-        raise invalid("body", "/name", code, f"1 to {MAX_NAME} characters are needed.")
-    refuse_unshowable(name, "/name")
-    return name
-
-
-def refuse_unshowable(text: str, pointer: str) -> None:
-    """Raises Failed for a text that cannot be shown to others as it is."""
-    if any(unicodedata.category(sign) in _REFUSED_CATEGORIES or sign in _DIRECTION_MARKS for sign in text):
-        raise invalid("body", pointer, "cannot_be_shown", "Control characters are not allowed.")
-    if not any(unicodedata.category(sign)[0] in _VISIBLE and sign not in _BLANKS for sign in text):
-        raise invalid("body", pointer, "cannot_be_shown", "Something that can be seen is needed.")
 
 
 def _told(token: Token) -> dict[str, Any]:

@@ -255,6 +255,9 @@ def problem_of(failure: Failed, *, instance: str, request_id: str, current_versi
 
 
 def headers_of(failure: Failed) -> dict[str, str]:
-    """Gives the headers that belong to a failure."""
-    retry_after = KINDS[failure.code].retry_after_s
-    return ({} if retry_after is None else {"retry-after": str(retry_after)}) | failure.headers
+    """Gives the headers that belong to a failure. Source: RFC 9110, for 401."""
+    kind = KINDS[failure.code]
+    headers = {} if kind.retry_after_s is None else {"retry-after": str(kind.retry_after_s)}
+    if kind.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return headers | failure.headers

@@ -166,7 +166,7 @@ async def _caller(house: House, operation: Operation, types: Types, asgi: Any, t
         caller = await ticket_holder(house, asgi["path_params"], decode_query(asgi["query_string"], types.query))
         by_ticket = _NO_SUCH_TICKET
     if caller is None:
-        raise Failed("unauthenticated", by_ticket, headers={"www-authenticate": "Bearer"})
+        raise Failed("unauthenticated", by_ticket)
     asgi["caller"] = caller
     if operation.scope is not None and not is_allowed(caller, operation.scope):
         raise Failed("insufficient_scope", f"This needs a token with the scope {operation.scope}.")

@@ -5,12 +5,11 @@ from msgspec import Struct
 from api.away import away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
-from api.lobby import as_it_is, shown
+from api.lobby import as_it_is, opened, shown
 from api.paths import game_id_of, seat_of
 from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
-from services.games import open_game
 from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import GameBody, names_at, render_game, timestamp
@@ -49,10 +48,7 @@ async def rematch(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[G
         house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
     )
     new = await seats.rematch_of(house.tables, call.caller, game_id_of(call.path))
-    hot, outcome = await open_game(house.tables, house.secrets, house.reservations, call.caller, new, call.request)
-    answer = await shown(house, call.caller, hot, outcome)
-    answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
-    return answer
+    return await opened(house, call.caller, new, call.request)
 
 
 async def seat_bot(house: House, call: Call[NoQuery, BotRequest]) -> Answer[GameBody]:

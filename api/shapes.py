@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from api.overrides import Overrides, Preset
-from api.patterns import ONE_LINE, id_pattern, looks
+from api.patterns import ONE_LINE, cursor_like, id_pattern, looks
 from api.problems import FieldError
 from domain.commands import Level, Move, Spectators, Visibility
 from domain.faults import MAX_PLAYERS
@@ -141,9 +141,7 @@ class GamesQuery(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = False
     ruleset: Annotated[str | None, Meta(description="only games of this preset"), looks(pattern=ONE_LINE)] = None
-    cursor: Annotated[
-        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("gam"))
-    ] = None
+    cursor: Annotated[str | None, cursor_like(id_pattern("gam"))] = None
     limit: Annotated[int, Meta(ge=1, le=GAMES_AT_MOST)] = 20
 
 

@@ -108,9 +108,9 @@ def bye_piece(reason: Farewell) -> bytes:
     return b"retry: %d\n" % bye.retry_ms + extra("bye", bye)
 
 
-def resync_piece(resync: Struct, retry_ms: int = RETRY_MS) -> bytes:
+def resync_piece(resync: Resync | MyResync) -> bytes:
     """Writes the end of a stream whose client was too slow, and when to come back."""
-    return b"retry: %d\n" % retry_ms + extra("resync", resync)
+    return b"retry: %d\n" % RETRY_MS + extra("resync", resync)
 
 
 def presence_pieces(at_tables: AtTables, audience: Audience) -> bytes:

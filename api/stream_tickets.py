@@ -27,7 +27,7 @@ async def create_ticket(house: House, call: Call[NoQuery, NewStreamTicket]) -> A
         await watched_game(house.tables, call.caller, opens.game_id)
     made = await make_ticket(house.stream_tickets, call.caller, opens)
     if made is None:
-        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+        raise Failed("unauthenticated")
     ticket, times = made
     path = "/v1/me/stream" if opens.game_id is None else f"/v1/games/{opens.game_id}/stream"
     url = f"{path}?{urlencode({**({'view': 'true'} if opens.with_view else {}), 'ticket': ticket})}"

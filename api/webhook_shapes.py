@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from api.patterns import ONE_LINE, URL, id_pattern, looks
+from api.patterns import ONE_LINE, URL, cursor_like, id_pattern, looks
 from services.delivering import DecisionsMessage, EventMessage, PingMessage
 from services.webhooks import TYPES, URL_CHARACTERS, DeliveryState, Disabled, Fault
 
@@ -125,7 +125,5 @@ class DeliveryPage(Struct, frozen=True):
 class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which deliveries to list."""
 
-    cursor: Annotated[
-        str | None, Meta(description="`next_cursor` of the page before"), looks(pattern=id_pattern("msg"))
-    ] = None
+    cursor: Annotated[str | None, cursor_like(id_pattern("msg"))] = None
     limit: Annotated[int, Meta(ge=1, le=DELIVERIES_AT_MOST)] = 20

@@ -4,9 +4,9 @@ from api.calls import Answer, Call, EmptyBody, NoQuery
 from api.house import House
 from api.limits import refuse_beyond
 from api.paths import delivery_id_of, webhook_id_of
-from api.players import refuse_unshowable
 from api.problems import Failed
 from api.requests import cursor_of, invalid
+from api.texts import fit_note
 from api.webhook_shapes import (
     DeliveriesQuery,
     DeliveryBody,
@@ -44,7 +44,7 @@ async def create_webhook(house: House, call: Call[NoQuery, NewWebhookRequest]) -
         body.url,
         tuple(dict.fromkeys(body.types)),
         body.game_id,
-        _description(body.description),
+        fit_note(body.description, "/description"),
         call.caller.token_id,
     )
     try:
@@ -77,7 +77,7 @@ async def update_webhook(house: House, call: Call[NoQuery, WebhookChangeRequest]
     if body.url is not None:
         _refuse_bad_url(house, body.url)
     types = None if body.types is None else tuple(dict.fromkeys(body.types))
-    description = None if body.description is None else _description(body.description)
+    description = None if body.description is None else fit_note(body.description, "/description")
     change = WebhookChange(body.url, types, description, body.is_active, call.caller.token_id)
     kept = await house.webhooks.change(call.caller.player_id, webhook_id_of(call.path), change)
     if kept is None:
@@ -147,7 +147,7 @@ async def _count_try(house: House, caller: Principal) -> None:
 async def _refuse_ended(house: House, caller: Principal) -> None:
     """Refuses a token that was ended a moment ago, and that this process has known still."""
     if not await house.accounts.living([caller.token_id]):
-        raise Failed("unauthenticated", headers={"www-authenticate": "Bearer"})
+        raise Failed("unauthenticated")
 
 
 def _refuse_bad_url(house: House, url: str) -> None:
@@ -156,13 +156,6 @@ def _refuse_bad_url(house: House, url: str) -> None:
     except UrlRefused as refused:
         code = "address_refused" if isinstance(refused, NotOfTheInternet) else "invalid_value"
         raise invalid("body", "/url", code, str(refused)) from None
-
-
-def _description(given: str) -> str:
-    description = given.strip()
-    if description:
-        refuse_unshowable(description, "/description")
-    return description
 
 
 def _shown(kept: Webhook) -> WebhookBody:
