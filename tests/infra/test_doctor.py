@@ -1,11 +1,9 @@
 """`shanghai doctor`: each thing is broken in turn, on real engines, and has its line."""
 
-import asyncio
 import json
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,18 +15,14 @@ from redis import Redis
 
 from infra.cli import main
 from infra.doctor import bus, database, machine, roll, running
-from infra.doctor.examination import examine
-from infra.doctor.finding import Finding
 from infra.embedded.engines import Engines
 from infra.embedded.ports import free_port
-from infra.postgres.leading import leading
-from infra.presence import PROCESSES, reporting
-from infra.roll import on_the_roll
 from infra.settings import Settings
 from infra.wiring import open_services
 from tests.appends import append, new_game
 from tests.contract.lists import new_player, next_game, project, start
 from tests.engines import new_database, run, settings_of
+from tests.infra.examined import all_alive, all_led, execute, look, owners
 
 LOGIN = "doctors_patient"
 
@@ -52,52 +46,6 @@ async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roll, "_LOOKS", 1)
-
-
-def owners(settings: Settings) -> str:
-    return urlsplit(settings.database_url)._replace(netloc="postgres@").geturl()
-
-
-async def execute(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url)
-    await connection.execute(statement)
-    await connection.close()
-
-
-async def look(settings: Settings, data: Path | None = None, api: str | None = None) -> dict[str, Finding]:
-    """Examines, and gives the findings by what was looked at."""
-    found = [finding async for finding in examine(settings, data, api)]
-    assert len({finding.what for finding in found}) == len(found)
-    assert all(finding.todo for finding in found if finding.level != "ok")
-    return {finding.what: finding for finding in found}
-
-
-@asynccontextmanager
-async def all_alive(settings: Settings) -> AsyncIterator[None]:
-    async with AsyncExitStack() as exits:
-        beats = [await exits.enter_async_context(reporting(settings.limits_url, process)) for process in PROCESSES]
-        for kind in roll.KINDS:
-            await exits.enter_async_context(on_the_roll(settings.limits_url, kind, lambda: "works"))
-
-        async def go_on() -> None:
-            while True:
-                for beat in beats:
-                    beat()
-                await asyncio.sleep(0.05)
-
-        beating = asyncio.create_task(go_on())
-        try:
-            yield
-        finally:
-            beating.cancel()
-
-
-@asynccontextmanager
-async def all_led(settings: Settings) -> AsyncIterator[None]:
-    async with AsyncExitStack() as exits:
-        for lock in running.LEADERS:
-            await exits.enter_async_context(leading(settings.database_url, lock, name="test"))
-        yield
 
 
 async def test_a_sound_installation_is_well_but_for_the_tests_own_engines(
