@@ -167,18 +167,12 @@ def _answer_draw(table: Unfolding, seat: int, move: Move) -> None:
         case TakeDiscard():
             drawing.take_discard(table, seat)
         case CallShanghai():
-            _refuse_unless_open(table)
+            drawing.refuse_unless_open(table)
             claims.call_shanghai(table, seat, move)
         case Buy() | Pass() | LayDown() | LayOff() | SwapWild() | Discard():
             raise illegal("must_draw")
         case _:
             assert_never(move)
-
-
-def _refuse_unless_open(table: Unfolding) -> None:
-    if not table.round.discard_open:
-        protected = bool(table.round.pile) and table.round.pile[-1].protected
-        raise illegal("protected_discard" if protected else "discard_not_open")
 
 
 def _answer_claim(table: Unfolding, seat: int, move: Move) -> None:

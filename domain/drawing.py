@@ -19,11 +19,17 @@ def draw_stock(table: Unfolding, seat: int) -> None:
 def take_discard(table: Unfolding, seat: int) -> None:
     """Takes the open discard at once; pending buys lapse uncounted."""
     game, round_ = table.game, table.round
-    if not round_.discard_open:
-        protected = bool(round_.pile) and round_.pile[-1].protected
-        raise illegal("protected_discard" if protected else "discard_not_open")
+    refuse_unless_open(table)
     if game.seats[seat].down and not game.rules.down_may_take:
         raise illegal("down_may_not_take")
     if round_.window is not None:
         table.add(e.ClaimsClosed("taken"))
     table.add(e.CardDrawn(seat, "discard", round_.pile[-1].card, len(round_.stock)))
+
+
+def refuse_unless_open(table: Unfolding) -> None:
+    """Refuses what needs an open discard, where none is."""
+    round_ = table.round
+    if not round_.discard_open:
+        protected = bool(round_.pile) and round_.pile[-1].protected
+        raise illegal("protected_discard" if protected else "discard_not_open")
