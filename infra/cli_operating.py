@@ -35,7 +35,7 @@ def doctor(data: Path | None, api: str | None, *, as_json: bool) -> None:
     """
     from infra.doctor.examination import examine
     from infra.doctor.finding import bad, exit_code
-    from infra.embedded.reaching import settings_of
+    from infra.embedded.reaching import NothingRuns, settings_of
     from infra.settings import SettingRefused, read_settings
 
     async def look() -> int:
@@ -50,6 +50,9 @@ def doctor(data: Path | None, api: str | None, *, as_json: bool) -> None:
             settings = read_settings() if data is None else settings_of(data)
         except SettingRefused as refused:
             _show_finding(bad("settings", str(refused), "see shanghai settings, or give --data"), as_json=as_json)
+            sys.exit(2)
+        except NothingRuns as refused:
+            _show_finding(bad("server", str(refused), f"shanghai up --data {data}"), as_json=as_json)
             sys.exit(2)
     sys.exit(asyncio.run(look()))
 

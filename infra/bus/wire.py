@@ -83,4 +83,4 @@ def _lost_is_unavailable() -> Iterator[None]:
     try:
         yield
     except (RedisConnectionError, RedisTimeoutError, OSError) as lost:
-        raise Unavailable(f"{type(lost).__name__}: {lost}") from lost
+        raise Unavailable(": ".join(filter(None, (type(lost).__name__, str(lost))))) from lost

@@ -1,6 +1,7 @@
 """`shanghai doctor`: each thing is broken in turn, on real engines, and has its line."""
 
 import json
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -251,6 +252,14 @@ async def test_the_clock_of_another_machine_is_compared_with_ours(
     assert (found["clock of postgres"].level, found["clock of redis"].level) == ("bad", "bad")
 
 
+async def test_a_redis_that_does_not_answer_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infra.bus.wire._ANSWER_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}"
+        [found] = await bus.look_at_engines(replace(settings, bus_url=url, broker_url=url, limits_url=url))
+    assert (found.level, found.found) == ("bad", "cannot be reached: TimeoutError")
+
+
 def test_the_command_prints_a_line_for_each_or_json(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("database_url", "bus_url", "broker_url", "limits_url"):
         monkeypatch.setenv(f"SHANGHAI_{name.upper()}", getattr(settings, name))
@@ -267,6 +276,9 @@ def test_the_command_prints_a_line_for_each_or_json(settings: Settings, monkeypa
     assert json.loads(refused.stdout)["found"].startswith("SHANGHAI_PORT: ")
 
 
-def test_nothing_runs_on_a_folder_that_holds_no_server(tmp_path: Path) -> None:
-    refused = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
-    assert (refused.exit_code, refused.stderr) == (1, f"shanghai: no `shanghai up` runs on {tmp_path}\n")
+def test_a_folder_whose_server_does_not_run_is_bad(tmp_path: Path) -> None:
+    told = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
+    line = f"bad   server                no `shanghai up` runs on {tmp_path}: shanghai up --data {tmp_path}\n"
+    assert (told.exit_code, told.output) == (2, line)
+    as_json = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path), "--json"])
+    assert json.loads(as_json.output)["level"] == "bad"
