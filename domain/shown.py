@@ -23,7 +23,7 @@ class GameOpenedData(Struct, frozen=True):
 
 
 class SeatChangedData(Struct, frozen=True):
-    """Who controls the seat from now on; the name is the player's present one."""
+    """Who controls the seat from now on; the name is the player's present one, or a bot's, as in the view."""
 
     name: str | None
     player_id: str | None

@@ -153,10 +153,8 @@ class _Story:
 
     def _seat_changed(self, seat: int, data: v.SeatChangedData) -> None:
         old = self._name(seat)
-        if data.name is not None and data.controller == "human":
+        if data.name is not None and (data.controller == "human" or data.player_id is None):
             self._names[seat] = data.name
-        elif data.player_id is None and data.controller != "open":
-            self._names[seat] = f"Bot {seat + 1}"
         elif data.controller == "open" and data.reason != "out":
             self._names.pop(seat, None)
         if data.reason in _SEATS:

@@ -12,9 +12,9 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import replace
 
-from domain.commands import Pace, Spectators, Visibility
+from domain.commands import Controller, Pace, Spectators, Visibility
 from domain.decisions import open_decisions
-from domain.events import Passed, SeatChanged
+from domain.events import Event, Passed, SeatChanged
 from domain.ruleset import Ruleset
 from domain.shown import SeatChangedData, VisibleData
 from domain.state import Game, Result, Seat, Status
@@ -151,7 +151,7 @@ def render_event(recorded: Recorded, viewer: int | None, names: Names) -> EventB
         seat=seat_of(event, viewer),
         actor="player" if hidden else recorded.actor,
         move_id=move_id(recorded.command_id) if by_player else None,
-        data=_with_name(visible_data(event, viewer), names),
+        data=_with_name(visible_data(event, viewer), event, names),
     )
 
 
@@ -167,28 +167,31 @@ def render_hands_open(recorded: Recorded, names: Names) -> EventBody:
 
 def _openly(recorded: Recorded, data: VisibleData, names: Names) -> EventBody:
     seat = getattr(recorded.event, "seat", None)
-    return replace(render_event(recorded, seat, names), seat=seat, data=_with_name(data, names))
+    return replace(render_event(recorded, seat, names), seat=seat, data=_with_name(data, recorded.event, names))
 
 
-def _with_name(data: VisibleData, names: Names) -> VisibleData:
-    if isinstance(data, SeatChangedData) and data.player_id is not None:
-        return replace(data, name=names.get(data.player_id, FORMER_PLAYER))
+def _with_name(data: VisibleData, event: Event, names: Names) -> VisibleData:
+    """Names whoever has got a seat as games and views do, a bot too."""
+    if isinstance(data, SeatChangedData) and isinstance(event, SeatChanged):
+        return replace(data, name=_name(event.seat, event.player_id, event.controller, names))
     return data
 
 
 def _named(seats: Iterable[SeatView], names: Names, away: Away) -> tuple[SeatView, ...]:
     return tuple(
         replace(
-            seat, name=_name(seat, names), away=seat.away or (seat.controller == "human" and seat.player_id in away)
+            seat,
+            name=_name(seat.seat, seat.player_id, seat.controller, names),
+            away=seat.away or (seat.controller == "human" and seat.player_id in away),
         )
         for seat in seats
     )
 
 
-def _name(seat: SeatView, names: Names) -> str | None:
-    if seat.player_id is not None:
-        return names.get(seat.player_id, FORMER_PLAYER)
-    return f"Bot {seat.seat + 1}" if seat.controller == "bot" else None
+def _name(seat: int, player_id: str | None, controller: Controller, names: Names) -> str | None:
+    if player_id is not None:
+        return names.get(player_id, FORMER_PLAYER)
+    return f"Bot {seat + 1}" if controller == "bot" else None
 
 
 def _timed(hot: Hot, shown: tuple[DecisionView, ...]) -> tuple[DecisionView, ...]:

@@ -237,6 +237,25 @@ async def test_a_hand_goes_over_by_a_code(world: World, anna: Player, boris: Pla
     assert_problem(used, 409, "seat_not_held")
 
 
+async def test_events_name_a_seat_as_the_game_does(anna: Player, boris: Player) -> None:
+    seats = [{"controller": "you"}, {"controller": "bot"}, {"controller": "open"}]
+    game_id = (await anna.open_game(seats=seats))["game_id"]
+    path, names = f"/v1/games/{game_id}", []
+    for player, method, place in (
+        (anna, "PUT", "seats/2/bot"), (anna, "DELETE", "seats/2/bot"), (boris, "PUT", "seats/2"),
+        (anna, "POST", "start"), (boris, "PUT", "seats/2/bot"),
+    ):  # fmt: skip
+        shown = await player.sent(method, f"{path}/{place}")
+        told = {
+            event["seat"]: event["data"]["name"]
+            for event in (await anna.sent("GET", f"{path}/events"))["items"]
+            if event["kind"] == "seat_changed"
+        }
+        names.append([seat["name"] for seat in shown["seats"]])
+        assert [told.get(seat) for seat in range(3)] == names[-1]
+    assert names == [["Anna", "Bot 2", third] for third in ("Bot 3", None, "Boris", "Boris", "Boris")]
+
+
 async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, boris: Player, clara: Player) -> None:
     rules = {"contracts": [[{"kind": "set", "size": 3}]]}
     game_id = await private_table(world, anna, boris, overrides=rules)
