@@ -59,6 +59,7 @@ def _opened(event: e.Event) -> Game:
         hints=event.hints,
         invited=event.invited,
         spectator_delay_s=event.spectator_delay_s,
+        rematch_of=event.rematch_of,
         seats=(Seat(),) * event.seat_count,
     )
 

@@ -143,6 +143,7 @@ class Game(Struct):
     hints: bool = True
     invited: tuple[str, ...] = ()
     spectator_delay_s: int = 0
+    rematch_of: str | None = None
     deserted_at: int | None = None
 
 

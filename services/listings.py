@@ -19,6 +19,7 @@ LISTED_AT_ONCE = (GameOpened, SeatChanged, NoncesDropped, GameStarted, GameFinis
 class ListedGame(Struct, frozen=True):
     """A game as lists have it; names and the viewer's own seat are added when it is shown.
 
+    spectator_delay_s: 0 where nobody sees it late.
     told_at: when those who do not sit at the table may know that it is over; None: at once, or it is not.
     """
 
@@ -34,6 +35,9 @@ class ListedGame(Struct, frozen=True):
     created_at: datetime
     result: Result | None
     invited: tuple[str, ...] = ()
+    hints: bool = True
+    spectator_delay_s: int = 0
+    rematch_of: str | None = None
     told_at: datetime | None = None
 
 
@@ -75,6 +79,9 @@ def listed_game(game: Game, created_at: datetime, ended_at: datetime | None = No
         created_at=created_at,
         result=game.result,
         invited=game.invited,
+        hints=game.hints,
+        spectator_delay_s=game.spectator_delay_s,
+        rematch_of=game.rematch_of,
         told_at=told_at(game, ended_at),
     )
 

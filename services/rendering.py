@@ -46,6 +46,9 @@ class GameBody(Struct, frozen=True):
     pace: Pace
     visibility: Visibility
     spectators: Spectators
+    spectator_delay_s: int | None
+    hints: bool
+    rematch_of: str | None
     seats: tuple[SeatView, ...]
     you: int | None
     is_opener: bool
@@ -115,6 +118,9 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names, away: A
         pace=game.pace,
         visibility=game.visibility,
         spectators=game.spectators,
+        spectator_delay_s=game.spectator_delay_s if game.spectators == "delayed" else None,
+        hints=game.hints,
+        rematch_of=game.rematch_of,
         seats=_named(game.seats, names, away),
         you=seat_held_by(game, player_id),
         is_opener=player_id is not None and game.opened_by == player_id,

@@ -136,5 +136,8 @@ def _listed(row: Any) -> ListedGame | None:
         created_at=row["occurred_at"],
         result=shown.result,
         invited=opened.invited,
+        hints=opened.hints,
+        spectator_delay_s=opened.spectator_delay_s,
+        rematch_of=opened.rematch_of,
         told_at=row["told_at"],
     )

@@ -270,7 +270,8 @@ async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, 
     assert (who(new, 0)[1], who(new, 1)[0], new["status"]) == (anna.player_id, "open", "waiting")
     assert new["rules"] == (await anna.sent("GET", f"/v1/games/{game_id}"))["rules"]
     opened = (await anna.sent("GET", f"/v1/games/{new['game_id']}/events"))["items"][0]
-    assert opened["data"]["rematch_of"] == game_id
+    assert opened["data"]["rematch_of"] == new["rematch_of"] == game_id
+    assert (await boris.sent("GET", "/v1/games?status=waiting"))["items"][0]["rematch_of"] == game_id
     assert_problem(await clara.call("GET", f"/v1/games/{new['game_id']}"), 404, "game_not_found")
     for player, games in ((boris, [new["game_id"], game_id]), (clara, [])):
         assert [each["game_id"] for each in (await player.sent("GET", "/v1/games?mine=true"))["items"]] == games

@@ -41,7 +41,7 @@ async def test_an_opened_game_is_shown_whole(anna: Player) -> None:
     assert response.headers["etag"] == f'"v{game["version"]}"'
     assert set(game) == {
         "game_id", "version", "status", "ruleset", "rules", "pace", "visibility", "spectators", "seats", "you",
-        "is_opener", "created_at", "result",
+        "is_opener", "created_at", "result", "hints", "spectator_delay_s", "rematch_of",
     }  # fmt: skip
     assert re.fullmatch(r"gam_[0-9a-hjkmnp-tv-z]{26}", game["game_id"])
     assert TIME.fullmatch(game["created_at"])
@@ -58,6 +58,15 @@ async def test_an_opened_game_is_shown_whole(anna: Player) -> None:
         ("bot", "Bot 2", "easy"),
         ("bot", "Bot 3", "normal"),
     ]
+
+
+async def test_what_the_opener_has_chosen_is_shown_to_everybody(anna: Player, boris: Player) -> None:
+    plain = await anna.open_game(spectator_delay_s=30)
+    chosen = await anna.open_game(spectators="delayed", spectator_delay_s=30, hints=False)
+    listed = (await boris.sent("GET", "/v1/games"))["items"]
+    for game, shown, choice in ((plain, listed[1], (None, True, None)), (chosen, listed[0], (30, False, None))):
+        for answer in (game, shown, await boris.sent("GET", f"/v1/games/{game['game_id']}")):
+            assert (answer["spectator_delay_s"], answer["hints"], answer["rematch_of"]) == choice
 
 
 async def test_the_same_game_is_read_started_and_listed_in_the_same_shape(anna: Player) -> None:

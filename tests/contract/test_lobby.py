@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
-from domain.events import SeatChanged
+from domain.events import GameOpened, SeatChanged
 from domain.presets import preset
 from services.listings import Standing
 from services.lobby import GameFilter, list_games
@@ -30,7 +31,10 @@ async def test_a_game_is_found_as_soon_as_it_was_opened(lists: Lists, is_project
 @pytest.mark.parametrize("is_projected", [True, False])
 async def test_a_list_shows_a_game_as_its_events_left_it(lists: Lists, is_projected: bool) -> None:
     anna, boris = new_player(), new_player()
-    game = await write(lists.log, one := next_game(), opened(one, anna, ruleset="jokers"))
+    first, *seated = opened(one := next_game(), anna, ruleset="jokers")
+    assert isinstance(first, GameOpened)
+    first = replace(first, hints=False, spectator_delay_s=30, rematch_of=one)
+    game = await write(lists.log, one, [first, *seated])
     before = datetime.now(UTC)
     await lists.project()
     await write(lists.log, game, [SeatChanged(1, "human", boris, None, "taken"), *played(2, winner=1)], after=3)
@@ -38,6 +42,7 @@ async def test_a_list_shows_a_game_as_its_events_left_it(lists: Lists, is_projec
         await lists.project()
     [shown, *_], _ = await list_games(lists.lobby, Tables(lists.log), principal(boris), ALL, None, 100)
     assert (shown.game_id, shown.version, shown.status) == (game, 6, "finished")
+    assert (shown.hints, shown.spectator_delay_s, shown.rematch_of) == (False, 30, one)
     assert (shown.rules, shown.opened_by, shown.visibility) == (preset("jokers"), anna, "public")
     assert [(seat.player_id, seat.controller) for seat in shown.seats] == [(anna, "human"), (boris, "human")]
     assert shown.result is not None
