@@ -7,6 +7,7 @@ from api.stream_shapes import (
     Bye,
     Heartbeat,
     Hello,
+    Invited,
     Joined,
     Left,
     MyHeartbeat,
@@ -30,6 +31,7 @@ EXTRAS: dict[type[EventStream], dict[str, tuple[type, str]]] = {
     MyStream: {
         "hello": (MyHello, "The first message of each connection: the caller's games. It has an id."),
         "joined": (Joined, "A game has become the caller's own."),
+        "invited": (Invited, "A game was opened to which the caller is invited: a rematch."),
         "left": (Left, "A game is the caller's own no more."),
         "heartbeat": (MyHeartbeat, "After 15 seconds in which nothing was sent. It has an id."),
         "presence": (Presence, "Somebody at the table has gone away, or come back."),

@@ -12,11 +12,12 @@ from services.cursors import Cursor, read_cursor
 async def stream_mine(house: House, call: Call[MyStreamQuery, None]) -> Answer[MyStream]:
     """Tells all games of the caller as they happen, by server-sent events, in one connection.
 
-    These are the games that they sit at or have opened, also those that become theirs meanwhile (`joined`); of one that
-    is theirs no more nothing further is told (`left`). Each event is that of the game's own stream. Its `id` is an
-    opaque cursor: with `Last-Event-ID` everything after it comes, each event once and those of each game in order;
-    without it, what happens from now on. `hello` and `heartbeat` have such an id too. Where too much was missed, or the
-    cursor is of another time of the server, `resync` tells how far each game is, and the stream goes on from there.
+    These are the games that they sit at or have opened, also those that become theirs meanwhile (`joined`); of one
+    that is theirs no more nothing further is told (`left`). That somebody has opened a rematch is told too
+    (`invited`). Each event is that of the game's own stream. Its `id` is an opaque cursor: with `Last-Event-ID`
+    everything after it comes, each event once and those of each game in order; without it, what happens from now
+    on. `hello` and `heartbeat` have such an id too. Where too much was missed, or the cursor is of another time of
+    the server, `resync` tells how far each game is, and the stream goes on from there.
     """
     if house.streams.is_draining:
         raise Failed("shutting_down")

@@ -14,6 +14,7 @@ from api.readers import BATCH
 from api.stream_shapes import (
     RETRY_MS,
     GamePlace,
+    Invited,
     Joined,
     Left,
     MyHeartbeat,
@@ -25,7 +26,7 @@ from api.stream_shapes import (
     resync_piece,
 )
 from api.streams import LATE_S, RECHECK_S, EventStream
-from domain.events import SeatChanged
+from domain.events import GameOpened, SeatChanged
 from domain.state import is_over
 from services.attendance import EVERYWHERE, Audience, people_of
 from services.cursors import LATE_AT_MOST, Cursor, digest_of, write_cursor
@@ -212,6 +213,8 @@ class _Telling:
     async def _next_of(self, mark: Mark) -> bytes:
         """Writes what a mark stands for; nothing where it was told already, or is not to be told yet."""
         game_id, known = mark.game_id, self._told.get(mark.game_id)
+        if isinstance(mark.event, GameOpened) and self._caller.player_id in mark.invited:
+            return extra("invited", Invited(game_id, mark.event.rematch_of))
         if game_id in self._late:
             self._heads[game_id] = max(self._heads[game_id], mark.version)
             self._position = max(self._position, mark.position)

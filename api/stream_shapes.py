@@ -81,6 +81,13 @@ class Joined(Struct, frozen=True):
     after: int
 
 
+class Invited(Struct, frozen=True):
+    """The caller may sit down at this game, which has just been opened; until they do, the stream does not tell it."""
+
+    game_id: str
+    rematch_of: str | None
+
+
 class Left(Struct, frozen=True):
     """The stream tells no more of this game: it is not the caller's any more."""
 

@@ -134,6 +134,9 @@ class Following:
                     own.add([mark.game_id])
             for own in self.by_game.get(mark.game_id, ()):
                 own.tell(mark)
+            for player_id in mark.invited:
+                for own in self._by_player.get(player_id, ()):
+                    own.tell(mark)
         if marks:
             self._place = Place(self._place.generation, marks[-1].position)
         return len(marks) < _BATCH

@@ -33,6 +33,13 @@ class Mark(Struct, frozen=True, gc=False):
             case _:
                 return None
 
+    @property
+    def invited(self) -> tuple[str, ...]:
+        """Names the players who are invited to the game that is opened by this event, but for who opens it."""
+        if not isinstance(self.event, GameOpened):
+            return ()
+        return tuple(player_id for player_id in self.event.invited if player_id != self.event.opened_by)
+
 
 class Place(Struct, frozen=True):
     """A place, and what its numbers belong to: they mean nothing on another cluster or timeline."""

@@ -52,7 +52,7 @@ def test_the_streams_document_is_whole() -> None:
     streams = asyncapi.document()
     messages = streams["components"]["messages"]
     extras = {"hello", "view", "heartbeat", "presence", "resync", "bye"}
-    mine = {"mine_hello", "joined", "left", "mine_heartbeat", "mine_resync"}
+    mine = {"mine_hello", "joined", "invited", "left", "mine_heartbeat", "mine_resync"}
     assert set(messages) == {*EVENT_KINDS.values(), *extras, *mine, *MESSAGES}
     for node in nodes(streams):
         if isinstance(ref := node.get("$ref"), str):

@@ -10,8 +10,11 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from domain.events import GameFinished
 from services import following
 from services.cursors import digest_of, write_cursor
+from services.ids import new_uuid
+from services.ports import Append, NewEvent
 from tests.api.listening import MINE, Message, bots_game, guests, mine, read_slowly, told_last
 from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
@@ -150,6 +153,27 @@ async def test_a_game_that_one_is_only_invited_to_is_not_told(world: World) -> N
         rematch = await boris.sent("POST", f"/v1/games/{game_id}/rematch")
         async with aclosing(mine(anna)) as stream:
             assert rematch["game_id"] not in str(await anext(stream))
+
+
+async def test_who_sat_at_a_game_is_told_of_its_rematch(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
+        game_id = await dealt_game(world, anna, boris, visibility="public")
+        over = NewEvent(GameFinished((0,), (10, 25)), "table", None, new_uuid(), 0)
+        await world.log.append(Append(game_id, (await anna.view(game_id))["version"], (over,)))
+        async with (
+            aclosing(mine(anna)) as of_anna,
+            aclosing(mine(boris)) as of_boris,
+            aclosing(mine(clara)) as of_clara,
+        ):
+            for stream in (of_anna, of_boris, of_clara):
+                assert (await anext(stream))[0] == "hello"
+            rematch = (await anna.sent("POST", f"/v1/games/{game_id}/rematch"))["game_id"]
+            assert await anext(of_boris) == ("invited", None, {"game_id": rematch, "rematch_of": game_id})
+            assert [(await anext(of_anna))[0] for _ in range(2)] == ["joined", "game_opened"]
+            await boris.sent("PUT", f"/v1/games/{rematch}/seats/1")
+            assert [(await anext(of_boris))[0] for _ in range(2)] == ["joined", "seat_changed"]
+            own = (await clara.open_game())["game_id"]
+            assert (await anext(of_clara))[2]["game_id"] == own
 
 
 async def _invite(player: Player, game_id: str) -> str:
