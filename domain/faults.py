@@ -61,7 +61,11 @@ def pointer(path: str, key: object) -> str:
 
 
 def too_long(rules: Ruleset) -> tuple[Fault, ...]:
-    """Lists the tables with more entries than any game needs; nothing else is looked at before these are in order."""
+    """Lists the tables with more entries than any game needs, and beside them what is wrong with other knobs.
+
+    Empty where no table is too long. Cost: one look at each entry; decks and contracts, which may take long, are not
+    looked at before the tables are in order.
+    """
     points = rules.points
     counts = (
         ("/deck/sizes", len(rules.deck.sizes), MAX_PLAYERS),
@@ -79,7 +83,17 @@ def too_long(rules: Ruleset) -> tuple[Fault, ...]:
             for name, table in points.alternatives.items()
         ),
     )
-    return tuple(Fault("too_long", path, f"at most {most} entries") for path, count, most in counts if count > most)
+    found = tuple(Fault("too_long", path, f"at most {most} entries") for path, count, most in counts if count > most)
+    if not found:
+        return ()
+    others = (*_out_of_bounds(rules), *_contradictions(rules))
+    return *found, *(fault for fault in others if not any(_is_within(fault, each) for each in found))
+
+
+def _is_within(fault: Fault, other: Fault) -> bool:
+    """Tells whether one of two faults is of a knob that holds the other's, or of the same."""
+    one, another = f"{fault.path}/", f"{other.path}/"
+    return one.startswith(another) or another.startswith(one)
 
 
 def faults(rules: Ruleset) -> tuple[Fault, ...]:

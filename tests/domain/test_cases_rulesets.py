@@ -213,6 +213,16 @@ def test_all_faults_are_told_at_once() -> None:
     }  # fmt: skip
 
 
+def test_a_table_that_is_too_long_hides_no_fault_of_another_knob() -> None:
+    assert found(
+        "davis",
+        {"deck": {"wilds": ["A"] * 4000}, "contracts": [[S3]] * 13, "deal": {"cards": [99]}, "end": "first_through"},
+    ) == {
+        ("too_long", "/deck/wilds"), ("too_long", "/contracts"), ("bad_deal", "/deal/cards"),
+        ("first_through_together", "/end"),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("overrides", "faults"),
     [
