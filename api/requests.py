@@ -90,9 +90,11 @@ def decode_body(body: bytes, headers: Headers, decoder: msgspec.json.Decoder[T],
     """Decodes a body of exactly that shape; nothing at all counts as `{}` where the body is optional."""
     if not body and optional:
         return decoder.decode(b"{}")
+    if not body:  # whatever it is said to be
+        raise invalid("body", "", "missing", "This request needs a body, sent as application/json.")
     media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not re.fullmatch(r"application/[\w.-]+\+json", media_type):
-        raise Failed("unsupported_media_type", "" if body else "This request needs a body, sent as application/json.")
+        raise Failed("unsupported_media_type")
     if _is_too_deep(body):
         raise invalid("body", "", "too_deep", f"Nested deeper than {MAX_DEPTH} levels.")
     try:

@@ -107,9 +107,11 @@ async def test_a_query_that_is_refused_tells_what_is_known(anna: Player) -> None
     assert problem["detail"] == "There is no parameter `state` here."
 
 
-async def test_a_body_that_was_forgotten_is_called_so(anna: Player) -> None:
-    problem = assert_problem(await anna.call("PATCH", "/v1/me"), 415, "unsupported_media_type")
+@pytest.mark.parametrize("headers", [{}, {"content_type": "application/json"}, {"content_type": "text/plain"}])
+async def test_a_body_that_was_forgotten_is_called_so(anna: Player, headers: dict[str, str]) -> None:
+    problem = assert_problem(await anna.call("PATCH", "/v1/me", **headers), 422, "invalid_request")
     assert problem["detail"] == "This request needs a body, sent as application/json."
+    assert [(error["in"], error["pointer"], error["code"]) for error in problem["errors"]] == [("body", "", "missing")]
 
 
 async def test_no_cache_keeps_what_a_player_was_shown(world: World, anna: Player, boris: Player) -> None:
