@@ -1,8 +1,8 @@
 """Which websites may call the API from a browser. Their scripts send a token of their own, so cookies play no part."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
-App: TypeAlias = Any
+from api.access import App
 
 METHODS = b"GET, POST, PUT, PATCH, DELETE"
 READ = b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-ID"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal, TypeAlias
 
-App: TypeAlias = Any
+from api.access import App
+
 Address: TypeAlias = IPv4Address | IPv6Address
 Networks: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
 ForwardedBy: TypeAlias = Literal["x-forwarded-for", "forwarded"]

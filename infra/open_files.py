@@ -2,6 +2,8 @@
 
 import resource
 
+_MANY = 65_536  # beyond this, programs that close all that they might have inherited take long to start
+
 
 def allow_many_open_files() -> int:
     """Takes what the system lets this process and its children have, and gives it; shells begin with 1,024."""
@@ -11,6 +13,3 @@ def allow_many_open_files() -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         return wanted
     return _MANY if soft == resource.RLIM_INFINITY else soft
-
-
-_MANY = 65_536  # beyond this, programs that close all that they might have inherited take long to start

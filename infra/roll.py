@@ -17,15 +17,13 @@ from redis.exceptions import ResponseError
 
 from infra.beside import beside
 from infra.bus.wire import Wire
+from infra.presence import BELIEVED_MS, EVERY_S
 from services.ports import Unavailable
 from services.version import VERSION
 
-BELIEVED_MS = 10_000
-EVERY_S = 1.0
 _FAREWELL_S = 0.5  # a Redis that hangs holds up no end
 KEYS = ("shanghai:{roll}:heard", "shanghai:{roll}:told")
 SCRIPT = Path(__file__).with_suffix(".lua").read_text()
-
 
 _PACKAGES = ("domain", "services", "infra", "api", "workers")
 _PROGRAM = (".py", ".sql", ".lua")

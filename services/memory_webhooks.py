@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from services.delivering import (
@@ -39,7 +39,7 @@ class KeptDelivery(Struct):
 
     delivery: Delivery
     is_decision: bool = False
-    leased_until: datetime = field(default_factory=lambda: _LONG_AGO)
+    leased_until: datetime = _LONG_AGO
 
 
 class MemoryWebhooks:

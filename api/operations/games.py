@@ -5,6 +5,7 @@ from api.operation import GAME, REPEATED, WATCHED, WRITING, Operation
 
 _SEAT = f"{GAME}/seats/{{seat}}"
 _SEATING = (*WATCHED, "seat_not_found", "not_your_decision", "already_started", *WRITING)
+_BOTS = (*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held")
 _LEAVING = (
     *WATCHED,
     "seat_not_found",
@@ -44,11 +45,11 @@ GAMES: tuple[Operation, ...] = (
     ),
     Operation(
         id="seatBot", tag="Games", method="PUT", path=f"{_SEAT}/bot", handler=seats.seat_bot, scope="play",
-        headers=("ETag",), problems=(*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held"),
+        headers=("ETag",), problems=_BOTS,
     ),
     Operation(
         id="removeBot", tag="Games", method="DELETE", path=f"{_SEAT}/bot", handler=seats.remove_bot, scope="play",
-        headers=("ETag",), problems=(*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held"),
+        headers=("ETag",), problems=_BOTS,
     ),
     Operation(
         id="abandonSeat", tag="Games", method="POST", path=f"{_SEAT}/abandon", handler=seats.abandon_seat,

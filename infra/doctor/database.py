@@ -23,6 +23,7 @@ WRITES_LONG_S = 5.0  # what writes longer holds the relay back
 CROWDED = 0.8  # of the connections that may be open
 
 _SQL = statements("doctor")
+_SECRET = statements("accounts")["secret"]
 _ROLES = ("shanghai_app", "shanghai_projector", "shanghai_operator")
 _NEEDED = (
     ("shanghai_app", "event", "INSERT"),
@@ -147,9 +148,6 @@ async def look_at_disk(session: asyncpg.Connection) -> Finding:
     if not place["is_here"]:
         return ok("database's disk", "cannot be seen from this machine")
     return look_at_room("database's disk", Path(place["folder"]))
-
-
-_SECRET = statements("accounts")["secret"]
 
 
 async def ahead_s(session: asyncpg.Connection) -> float:

@@ -10,8 +10,8 @@ from redis.exceptions import ResponseError
 from infra.doctor.bus import redis_ahead_s
 from infra.doctor.finding import Finding, judged, warn
 from infra.doctor.machine import LARGE_SKEW_S, SKEW_S
-from infra.presence import PROCESSES, Presence
-from infra.roll import EVERY_S, Heard, build, call_roll
+from infra.presence import EVERY_S, PROCESSES, Presence
+from infra.roll import Heard, build, call_roll
 from infra.settings import Settings
 from services.ports import Unavailable
 

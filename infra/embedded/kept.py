@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from infra.embedded import CannotRun
-from infra.embedded.running import Running, StartFailed, last_lines
+from infra.embedded.running import Running, StartFailed
+from infra.embedded.soundness import end_of
 
 WINDOW_S = 60.0
 DEATHS_TO_GIVE_UP = 5  # in one window
+_LAST_LINES = 5
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0  # a crash is mended at once, a broken start is not hammered
 
 Say = Callable[[str], None]
@@ -62,7 +64,8 @@ def revive(kept: Kept, *, now: float, say: Say) -> None:
 def _pause_s(kept: Kept) -> float:
     if len(kept.deaths) >= DEATHS_TO_GIVE_UP:
         name, log = kept.running.name, kept.running.log
-        raise GaveUp(f"{name} died {len(kept.deaths)} times in a minute; the end of {log}:\n{last_lines(log)}")
+        last = "\n".join(end_of(log)[-_LAST_LINES:])
+        raise GaveUp(f"{name} died {len(kept.deaths)} times in a minute; the end of {log}:\n{last}")
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 3 ** (len(kept.deaths) - 1)))
 
 

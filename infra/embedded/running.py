@@ -119,10 +119,3 @@ def named_in(lock: str) -> int:
     """Reads the process that a lock file names first; 0, which is nobody's, where the file is damaged."""
     first = lock.split("\n", 1)[0].strip()
     return int(first) if first.isdecimal() else 0
-
-
-def last_lines(log: Path, count: int = 5) -> str:
-    """Is the end of a log, at most `count` lines of its last 4 KiB."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 4096))
-        return "\n".join(file.read().decode(errors="replace").splitlines()[-count:])

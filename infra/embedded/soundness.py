@@ -78,8 +78,13 @@ def postgres_version() -> str:
 
 def reason_in(log: Path, since: int) -> str:
     """Finds in the end of a log, from byte `since`, why its process has ended: its last complaint, or its last line."""
-    with log.open("rb") as file:
-        file.seek(max(since, log.stat().st_size - 4096))
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in end_of(log, since) if line.strip()]
     complaints = [found[1] or found[2] for line in lines if (found := _TELLING.search(line)) and (found[1] or found[2])]
     return next(iter(complaints[-1:] or lines[-1:]), "it said nothing")
+
+
+def end_of(log: Path, since: int = 0) -> list[str]:
+    """Gives the lines in the last 4 KiB of a log, from byte `since` on."""
+    with log.open("rb") as file:
+        file.seek(max(since, log.stat().st_size - 4096))
+        return file.read().decode(errors="replace").splitlines()
