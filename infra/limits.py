@@ -56,7 +56,7 @@ def _tell(lost: Exception) -> None:
     _log.warning("Redis is away; nothing is limited: %s %s", type(lost).__name__, words(lost))
 
 
-class _Purse(Struct, gc=False):
+class _Bucket(Struct, gc=False):
     """What a process knows of a subject. held: taken from the quota and not used yet; left: in Redis, as of `at`.
 
     until: before this moment a request that weighs `refused` or more is refused without asking.
@@ -91,61 +91,61 @@ class RedisLimit:
         self._counter = counter
         self._lease = lease
         self._clock = clock
-        self._purses: dict[str, _Purse] = {}
+        self._buckets: dict[str, _Bucket] = {}
         self._filling = asyncio.Lock()
 
     async def take(self, subject: str, cost: int = 1) -> Verdict:
         """Counts one request, from what this process holds or else atomically in Redis."""
         cost, now = min(cost, self.quota), self._clock()
-        purse = self._purse(subject)
-        if not _pay(purse, cost):
+        bucket = self._bucket(subject)
+        if not _spend(bucket, cost):
             async with self._filling:  # whoever comes meanwhile may find enough afterwards
-                if not _pay(purse, cost):
-                    refused = await self._fill(purse, subject, cost)
+                if not _spend(bucket, cost):
+                    refused = await self._fill(bucket, subject, cost)
                     if refused is not None:
                         return refused
         each_s = self.window_s / self.quota
-        remaining = min(self.quota, purse.held + purse.left + int((now - purse.at) / each_s))
+        remaining = min(self.quota, bucket.held + bucket.left + int((now - bucket.at) / each_s))
         return Verdict(passes=True, remaining=max(0, remaining), wait_s=(self.quota - remaining) * each_s)
 
-    async def _fill(self, purse: _Purse, subject: str, cost: int) -> Verdict | None:
+    async def _fill(self, bucket: _Bucket, subject: str, cost: int) -> Verdict | None:
         """Pays with what is held and what is missing from the quota, of which some more is taken.
 
         Gives None, or the verdict where there is not enough, or nobody to ask.
         """
         now = self._clock()
-        if now < purse.until and cost >= purse.refused:
-            return Verdict(passes=False, remaining=purse.held + purse.left, wait_s=purse.until - now)
-        own, purse.held = purse.held, 0  # others must not pay with it meanwhile
+        if now < bucket.until and cost >= bucket.refused:
+            return Verdict(passes=False, remaining=bucket.held + bucket.left, wait_s=bucket.until - now)
+        own, bucket.held = bucket.held, 0  # others must not pay with it meanwhile
         granted = 0
         try:
             needed = cost - own
-            is_busy = self._lease > 1 and now - purse.at < BUSY_S
+            is_busy = self._lease > 1 and now - bucket.at < BUSY_S
             wanted = max(needed, self._lease * BUSY if is_busy else self._lease)
             key = f"limit:{self.name}:{subject}"
             granted, left, wait_s = await self._counter.take(key, self.quota, self.window_s, needed, wanted)
         except Unavailable:
             return Verdict(passes=True, remaining=self.quota, wait_s=0.0)
         finally:
-            purse.held += own + granted - (cost if granted else 0)
-        purse.left, purse.at = left, self._clock()
+            bucket.held += own + granted - (cost if granted else 0)
+        bucket.left, bucket.at = left, self._clock()
         if granted:
             return None
-        purse.refused, purse.until = cost, purse.at + wait_s
-        return Verdict(passes=False, remaining=purse.held + left, wait_s=wait_s)
+        bucket.refused, bucket.until = cost, bucket.at + wait_s
+        return Verdict(passes=False, remaining=bucket.held + left, wait_s=wait_s)
 
-    def _purse(self, subject: str) -> _Purse:
-        purse = self._purses.get(subject)
-        if purse is None:
-            if len(self._purses) >= _SUBJECTS_KEPT:
-                self._purses.clear()
-            purse = self._purses[subject] = _Purse()
-        return purse
+    def _bucket(self, subject: str) -> _Bucket:
+        bucket = self._buckets.get(subject)
+        if bucket is None:
+            if len(self._buckets) >= _SUBJECTS_KEPT:
+                self._buckets.clear()
+            bucket = self._buckets[subject] = _Bucket()
+        return bucket
 
 
-def _pay(purse: _Purse, cost: int) -> bool:
-    """Pays with what is held, where that is enough."""
-    if purse.held < cost:
+def _spend(bucket: _Bucket, cost: int) -> bool:
+    """Spends what is held, where that is enough."""
+    if bucket.held < cost:
         return False
-    purse.held -= cost
+    bucket.held -= cost
     return True
