@@ -1,20 +1,21 @@
 """The game that this pool process tends at the moment; it tends one at a time."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from typing import Any
 
 _game_id: str | None = None
 
 
-@contextmanager
-def tending(game_id: str) -> Iterator[None]:
-    """Names the game in every log line until the block ends."""
+def take_up(game_id: str) -> None:
+    """Names the game in every log line from now on."""
     global _game_id  # noqa: PLW0603 - the event loop of a pool process has a context of its own
     _game_id = game_id
-    try:
-        yield
-    finally:
-        _game_id = None
+
+
+def put_down(**_: Any) -> None:
+    """Ends that: Celery asks for it when it has told how the job ended."""
+    global _game_id  # noqa: PLW0603
+    _game_id = None
 
 
 def facts() -> Mapping[str, str | None]:

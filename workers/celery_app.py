@@ -24,6 +24,7 @@ from infra.watching.logs import told
 from infra.watching.vital import Vital
 from services.ports import Unavailable
 from services.tables import Busy
+from workers.at_hand import put_down
 from workers.delivering import Sending
 from workers.jobs import Desk, die_with
 
@@ -168,6 +169,7 @@ def _serve(app: Celery, settings: Settings, let_go_of_port: Callable[[], None]) 
     app.task(tend, name=TEND.name, Request="workers.celery_app:Request")
     app.task(deliver, name=DELIVER.name, Request="workers.celery_app:Request")
     signals.setup_logging.connect(_leave_logging_alone, weak=False)
+    signals.task_postrun.connect(put_down, weak=False)
     signals.worker_process_init.connect(begin, weak=False)
     signals.worker_process_shutdown.connect(end, weak=False)
 

@@ -20,7 +20,7 @@ from infra.wiring import Services, open_services
 from services.ports import Unavailable
 from services.tables import Busy
 from services.tending import tend
-from workers.at_hand import tending
+from workers.at_hand import take_up
 
 _CONNECTIONS = 2
 _MEMORY_BYTES = 64 << 20  # some fifty whole games, so that a job reads only the tail
@@ -40,8 +40,8 @@ class Desk:
         """Does what is due at a game."""
         began, outcome = time.perf_counter(), "failed"
         try:
-            with tending(game_id):
-                self._runner.run(self._tend(game_id))
+            take_up(game_id)
+            self._runner.run(self._tend(game_id))
             outcome = "done"
         except (Busy, Unavailable):
             outcome = "left"

@@ -1,4 +1,4 @@
-"""What an API process logs while it is asked hostile things and its database fails: lines, and no secret in them."""
+"""What processes log while they are asked hostile things and their database fails: lines, and no secret in them."""
 
 import json
 
@@ -9,8 +9,11 @@ from msgspec.structs import replace
 
 from infra.embedded.ports import free_port
 from infra.settings import Settings
+from infra.wiring import Services
+from services.ids import uuid_of
 from tests.engines import eventually
 from tests.processes import is_live, server
+from tests.workers.tables import started_game
 
 pytestmark = pytest.mark.xdist_group("processes")
 
@@ -56,3 +59,28 @@ async def test_an_api_logs_each_request_and_every_fault_and_no_secret(
     ]
     failed = [line for line in lines if line["level"] == "error" and line["event"] != "request"]
     assert all(line["request_id"] and any("api.routes" in step for step in line["way"]) for line in failed)
+
+
+async def test_a_worker_names_the_game_whose_job_fails(
+    services: Services, settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    game_id = await started_game(services)
+    owner = await asyncpg.connect(settings.database_url)
+    await owner.execute("UPDATE event SET payload = '\\x00' WHERE game_id = $1", uuid_of("gam", game_id))
+    await owner.close()
+    told: list[str] = []
+
+    async def has_failed() -> bool:
+        told.append(capfd.readouterr().err)
+        return any(line.endswith("\n") for line in failures("".join(told)))
+
+    with server("workers", settings):
+        await services.jobs.hand_out(game_id)
+        await eventually(has_failed)
+    failed = json.loads(failures("".join(told))[0])
+    assert (failed["level"], failed["game_id"]) == ("error", game_id)
+    assert any("services.codec" in step for step in failed["way"])
+
+
+def failures(log: str) -> list[str]:
+    return [line for line in log.splitlines(keepends=True) if "DecodeError" in line]
