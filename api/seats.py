@@ -5,7 +5,7 @@ from msgspec import Struct
 from api.away import away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
-from api.lobby import as_it_is, opened, shown
+from api.lobby import as_it_is, opened, replay_header, shown
 from api.paths import game_id_of, seat_of
 from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
@@ -91,7 +91,10 @@ async def hand_over(house: House, call: KeyedCall[NoQuery, HandoverRequest]) -> 
 
 
 async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -> Answer[InviteBody]:
-    """Makes a code: whoever has it may sit down at the game, private or not, or with `is_hand` take one's hand over."""
+    """Makes a code: whoever has it may sit down at the game, private or not, or with `is_hand` take one's hand over.
+
+    The same request again gives the same invite, with its game as it is by then.
+    """
     game_id, body = game_id_of(call.path), call.body
     if body.is_hand and body.seat is None:
         raise invalid("body", "/seat", "seat_needed", "A hand lies on a seat: say which.")
@@ -102,7 +105,8 @@ async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -
         house.tables, house.reservations, house.invites, call.caller, game_id, wanted, call.request
     )
     answer = await _shown_invite(house, call.caller, made)
-    return Answer(answer, {"location": f"/v1/invites/{made.code}"})
+    headers = {"location": f"/v1/invites/{made.code}"}  # of another code, where it was made before
+    return Answer(answer, headers | replay_header(is_replayed=made.code != wanted.code))
 
 
 async def get_invite(house: House, call: Call[NoQuery, None]) -> Answer[InviteBody]:

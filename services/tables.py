@@ -228,6 +228,12 @@ class Tables:
                         self._forget(game_id)
                     raise
                 if not draft.events:
+                    if request and not is_fresh:
+                        is_fresh = True
+                        if await self._read_tail(game_id, hot):
+                            continue
+                    if request and (before := await self._replayed(game_id, request)):
+                        return before
                     return Outcome(UUID(int=0), hot.version + 1, hot.version)
                 try:
                     return await self._append(game_id, hot, draft, request)

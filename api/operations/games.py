@@ -74,7 +74,7 @@ GAMES: tuple[Operation, ...] = (
     ),
     Operation(
         id="createInvite", tag="Games", method="POST", path=f"{GAME}/invites", handler=seats.create_invite,
-        scope="play", status=201, headers=("Location",),
+        scope="play", status=201, headers=("Location", "Idempotency-Replayed"),
         problems=(*WATCHED, "not_your_decision", "seat_not_found", "game_finished", "too_many_invites"),
     ),
     Operation(

@@ -113,3 +113,35 @@ async def test_a_move_is_answered_again_although_the_hand_went_over(
     again = await player.call("POST", over, {"player_id": clara.player_id}, idempotency_key="h")
     assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
     assert again.json()["version"] == handed.json()["version"]
+
+
+async def test_an_invite_is_made_once_and_told_again(anna: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    first = await anna.call("POST", f"/v1/games/{game_id}/invites", {}, idempotency_key="k")
+    again = await anna.call("POST", f"/v1/games/{game_id}/invites", {}, idempotency_key="k")
+    assert "idempotency-replayed" not in first.headers
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (again.status_code, again.json()) == (201, first.json())
+
+
+async def test_what_needs_nothing_more_is_answered_as_it_was(anna: Player, boris: Player) -> None:
+    """The second time he sits there, and the game is cancelled: neither is a new request."""
+    game_id = (await anna.open_game())["game_id"]
+    code = (await anna.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"]
+    accept, cancel = f"/v1/invites/{code}/accept", f"/v1/games/{game_id}/cancel"
+    sat_down = await boris.call("POST", accept, {}, idempotency_key="k")
+    ended = await anna.call("POST", cancel, idempotency_key="k")
+    assert "idempotency-replayed" not in {*sat_down.headers, *ended.headers}
+    for player, path, first in ((boris, accept, sat_down), (anna, cancel, ended)):
+        again = await player.call("POST", path, {} if path == accept else None, idempotency_key="k")
+        assert again.headers["idempotency-replayed"] == "true"
+        assert (again.status_code, again.json()) == (first.status_code, first.json())
+
+
+async def test_who_sits_there_already_is_shown_the_game_as_it_is(anna: Player, boris: Player) -> None:
+    game_id = (await anna.open_game())["game_id"]
+    code = (await anna.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"]
+    await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")
+    shown = await boris.call("POST", f"/v1/invites/{code}/accept", {}, idempotency_key="new")
+    assert "idempotency-replayed" not in shown.headers
+    assert shown.json() == await boris.sent("GET", f"/v1/games/{game_id}")
