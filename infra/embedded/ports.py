@@ -2,8 +2,15 @@
 
 import errno
 import socket
+from contextlib import suppress
+from pathlib import Path
+from random import SystemRandom
 
 from infra.embedded import CannotRun
+
+_OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST = 10_000  # below are those of well-known services
+_TRIES = 100
 
 
 class PortTaken(CannotRun):
@@ -24,10 +31,32 @@ def check_port(host: str, port: int) -> None:
 
 
 def free_port() -> int:
-    """Is a loopback TCP port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Is a loopback TCP port that was free a moment ago.
+
+    It lies below those that the system gives to connections that go out: such a one could take it before its listener
+    does, or while that is started anew. Where there is nothing below, it is any.
+    """
+    below = range(_FIRST, _first_of_outgoing())
+    for port in (*SystemRandom().sample(below, min(_TRIES, len(below))), 0):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise PortTaken("no port is free on 127.0.0.1")
+
+
+def free_ports(count: int, *, besides: int) -> list[int]:
+    """Is as many of them, each another one; besides: one that is given away, if nobody listens there yet."""
+    chosen: set[int] = set()
+    while len(chosen) < count:
+        chosen |= {free_port()} - {besides}
+    return sorted(chosen)
+
+
+def _first_of_outgoing() -> int:
+    try:
+        return int(_OUTGOING.read_text().split()[0])
+    except OSError:
+        return 32_768  # no Linux: others begin there or higher
 
 
 def reached_at(host: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from infra.embedded.data_folder import locked, socket_folder, tell_scraper
 from infra.embedded.kept import Kept, Say, Start, keep, watch
-from infra.embedded.ports import base_url, check_port, free_port, reached_at
+from infra.embedded.ports import base_url, check_port, free_ports, reached_at
 from infra.embedded.postgres import start_postgres
 from infra.embedded.reaching import variables_of
 from infra.embedded.running import Running, StartFailed, start, wait_until
@@ -71,7 +71,7 @@ def running_stack(
         refuse_unsound(data, has_key=is_given("SHANGHAI_SECRET_KEY"))
         run = exits.enter_context(socket_folder(data))
         variables = _variables(data, run, host, port)
-        ports = _metrics_ports(read_settings(variables).metrics_port)
+        ports = _metrics_ports(read_settings(variables).metrics_port, port)
         metrics = {name: f"{base_url(variables['SHANGHAI_METRICS_HOST'], ports[name])}/metrics" for name in ROOF}
         tell_scraper(data, metrics)
         roof = _start_roof(("api",), data, variables, ports)  # it loads while the engines start
@@ -135,9 +135,10 @@ def _start_roof(
     }
 
 
-def _metrics_ports(first: int) -> dict[str, int]:
+def _metrics_ports(first: int, api: int) -> dict[str, int]:
     """Gives each process a port of its own: consecutive ones from `first` on, or where that is 0 any free ones."""
-    return {name: first + number if first else free_port() for number, name in enumerate(ROOF)}
+    ports = range(first, first + len(ROOF)) if first else free_ports(len(ROOF), besides=api)
+    return dict(zip(ROOF, ports, strict=True))
 
 
 def _start_module(name: str, module: str, data: Path, variables: Mapping[str, str]) -> Running:
