@@ -13,7 +13,7 @@ from infra.settings import NO_FIELDS, Settings, is_secret
 ROOT = Path(__file__).parents[1]
 FLOORS = ("api", "services", "infra", "workers", "domain")
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
-PAGES += sorted(page for folder in (*FLOORS, "openapi") for page in (ROOT / folder).glob("*.md"))
+PAGES += sorted(page for folder in (*FLOORS, "openapi", "tests") for page in (ROOT / folder).glob("*.md"))
 
 PATH = re.compile(r"([\w-]+/)+|([\w-]+/)*[\w-]+\.(py|md|sql|lua|yaml|json|html)")
 MADE = {"clients/", "postgres/", "redis/", "logs/", "metrics.json", "events-2026-08.json", "report.md", "report.json"}
