@@ -4,6 +4,7 @@ from api.away import all_away, away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
+from api.problems import Failed, FieldError, read_part
 from api.requests import cursor_of, etag, invalid, listing, versions_of
 from api.rules import ruleset_of
 from api.shapes import (
@@ -36,10 +37,16 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     await refuse_too_many_games(
         house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
     )
+    faults: list[FieldError] = []
+    rules = read_part(faults, lambda: ruleset_of(body.ruleset, body.overrides))
+    pace = read_part(faults, lambda: pace_of(body.pace))
+    seats = read_part(faults, lambda: _seat_plans(body, call.caller))
+    if rules is None or pace is None or seats is None:
+        raise Failed("invalid_request", faults[0].detail, errors=tuple(faults))
     new = games.NewGame(
-        rules=ruleset_of(body.ruleset, body.overrides),
-        pace=pace_of(body.pace),
-        seats=_seat_plans(body, call.caller),
+        rules=rules,
+        pace=pace,
+        seats=seats,
         visibility=body.visibility,
         spectators=body.spectators,
         hints=body.hints,

@@ -4,8 +4,8 @@ A problem tells what the caller may know anyway: no refusal carries a hidden car
 is reported exactly like one that does not exist.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -24,6 +24,7 @@ from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 from services.tickets import AlreadyMatched, AlreadyWaiting, TicketNotFound
 from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound
 
+T = TypeVar("T")
 Place: TypeAlias = Literal["body", "query", "header", "path"]
 
 
@@ -234,6 +235,15 @@ def failure_of(error: Exception) -> Failed:
         case _:
             codes = (EXCEPTIONS[base] for base in type(error).__mro__ if base in EXCEPTIONS)
             return Failed(next(codes, "internal_error"))
+
+
+def read_part(faults: list[FieldError], read: Callable[[], T]) -> T | None:
+    """Reads a part of a request; for one that cannot be read gives None, and its faults are added to the others'."""
+    try:
+        return read()
+    except (Failed, FaultyRuleset) as error:
+        faults += failure_of(error).errors
+        return None
 
 
 def problem_of(failure: Failed, *, instance: str, request_id: str, current_version: int | None) -> Problem:

@@ -12,17 +12,24 @@ from domain.ruleset import Ruleset
 def ruleset_of(name: str, overrides: dict[str, Any]) -> Ruleset:
     """Gives the whole ruleset.
 
-    Errors: Failed for a preset that does not exist or a field that belongs to it; FaultyRuleset with all faults.
+    Errors: Failed for a preset that does not exist; FaultyRuleset with all faults, a field that belongs to the preset
+    among them.
     """
     if name not in preset_names():
         raise invalid(
             "body", "/ruleset", "unknown_ruleset", f"There is no such ruleset; known are {', '.join(preset_names())}."
         )
-    for field in PRESETS_OWN:
-        if field in overrides:
-            raise invalid("body", f"/overrides/{field}", "not_overridable", "This belongs to the preset.")
+    found = tuple(
+        Fault("not_overridable", f"/overrides/{field}", "This belongs to the preset.")
+        for field in PRESETS_OWN
+        if field in overrides
+    )
+    changes = {field: change for field, change in overrides.items() if field not in PRESETS_OWN}
     try:
-        return ruleset_with(name, overrides)
+        rules = ruleset_with(name, changes)
     except FaultyRuleset as error:
         faults = (Fault(fault.code, f"/overrides{fault.path}", fault.detail) for fault in error.faults)
-        raise FaultyRuleset(tuple(faults)) from None
+        raise FaultyRuleset((*found, *faults)) from None
+    if found:
+        raise FaultyRuleset(found)
+    return rules

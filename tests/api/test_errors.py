@@ -169,6 +169,19 @@ async def test_every_fault_of_a_ruleset_is_told_at_once(anna: Player) -> None:
     assert faults == {("bad_deal", "/overrides/deal/cards"), ("bad_renewals", "/overrides/stock_out/max_renewals")}
 
 
+async def test_the_faults_of_all_parts_of_a_game_are_told_at_once(world: World, anna: Player) -> None:
+    wanted = {
+        "ruleset": "davis", "overrides": {"name": "mine", "deal": {"cards": [16]}}, "seats": [YOU, YOU],
+        "pace": {"claim_window_s": 121},
+    }  # fmt: skip
+    problem = assert_problem(await anna.call("POST", "/v1/games", wanted, idempotency_key="k"), 422, "invalid_request")
+    assert [error["pointer"] for error in problem["errors"]] == [
+        "/overrides/name", "/overrides/deal/cards", "/pace/claim_window_s", "/seats/1",
+    ]  # fmt: skip
+    assert problem["detail"] == problem["errors"][0]["detail"]
+    assert world.log.games == {}
+
+
 @pytest.mark.parametrize("name", preset_names())
 async def test_every_preset_is_opened_as_it_stands(anna: Player, name: str) -> None:
     rules = await anna.sent("GET", f"/v1/rulesets/{name}")
