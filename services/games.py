@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Container
-from contextlib import suppress
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -113,8 +112,10 @@ async def open_game(
     if known is None:
         await secrets.keep(game_id, seed)
         seed = await secrets.seed(game_id)
-        with suppress(Refused):  # the same request has opened it in the meantime
+        try:
             await tables.carry_out(game_id, lambda draft: draft.carry_out(plan(game_id), "player", uuid))
+        except Refused:  # the same request has opened it in the meantime
+            replayed = True
         known = await tables.log.command_range(game_id, uuid)
         assert known is not None
     return await tables.fresh(game_id), Outcome(uuid, *known, replayed=replayed)

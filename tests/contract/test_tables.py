@@ -9,17 +9,20 @@ from random import Random
 
 import pytest
 
-from domain.commands import DealRound, StartGame, TakeSeat
+from domain.commands import DealRound, Pace, SeatPlan, StartGame, TakeSeat
 from domain.evolve import fold
 from domain.luck import link
+from domain.presets import preset
 from domain.refusals import Refused
 from services.codec import decode_event, encode_event
+from services.games import NewGame, open_game
 from services.ids import new_uuid
 from services.memory import utc_now
-from services.ports import Recorded, Unavailable
+from services.ports import Principal, Recorded, Unavailable
 from services.tables import EVENT_BYTES, GAME_BYTES, Denied, Draft, GameNotFound, Hot, Tables
-from tests.appends import new_game
+from tests.appends import keyed, new_game
 from tests.contract.conftest import World
+from tests.contract.lists import new_player
 from tests.contract.tables import SEED, opened
 from tests.domain.games import at_random, whole_game
 
@@ -112,6 +115,16 @@ async def test_a_refusal_is_final_however_fast_the_game_goes_on(world: World, mo
     with pytest.raises(Denied):
         await tables.carry_out(game_id, plan)
     assert tried == [5, 6]
+
+
+async def test_of_openings_at_once_with_one_key_all_but_one_are_repetitions(world: World) -> None:
+    anna = Principal(new_player(), "Anna", ("play",))
+    seats = (SeatPlan("human", anna.player_id), SeatPlan("open"), SeatPlan("open"))
+    new, request = NewGame(preset("davis"), Pace(), seats, "public", "public"), keyed("k", principal=anna.player_id)
+    opening = (open_game(Tables(world.log), world.secrets, world.reservations, anna, new, request) for _ in range(10))
+    games = await asyncio.gather(*opening)
+    assert len({hot.game.game_id for hot, _ in games}) == 1
+    assert [outcome.replayed for _, outcome in games].count(False) == 1
 
 
 async def test_nothing_is_kept_of_games_that_are_none(world: World) -> None:
