@@ -62,14 +62,14 @@ class Player:
 
 
 @contextmanager
-def sitting(base_urls: Sequence[str], tables: int) -> Iterator[list[Player]]:
+def sitting(base_urls: Sequence[str], tables: int, pace: dict[str, int] = PACE) -> Iterator[list[Player]]:
     """Opens tables of three people and a bot each, and starts them; who sits together came by different addresses."""
     with ExitStack() as clients:
         players = []
         for table in range(tables):
             by = zip(("Anna", "Boris", "Clara"), cycle(base_urls), strict=False)
             together = [clients.enter_context(Client(url, f"{name} {table}")) for name, url in by]
-            game_id = together[0].open_game("davis", "you", "open", "open", "easy", pace=PACE)
+            game_id = together[0].open_game("davis", "you", "open", "open", "easy", pace=pace)
             for seat, client in enumerate(together[1:], start=1):
                 client.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")
             together[0].sent("POST", f"/v1/games/{game_id}/start")
