@@ -129,6 +129,21 @@ async def test_a_stream_tells_who_goes_and_who_comes_back(world: World) -> None:
                     assert await presence(stream) == gone | {"away": False}
 
 
+async def test_a_stream_that_is_opened_later_tells_who_was_away_before(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
+        game_id = await dealt_game(world, anna, boris)
+        path = f"/v1/games/{game_id}/stream"
+        async with aclosing(messages(anna.http, path)) as own:
+            await later(world, AWAY_S + REFRESH_S + 1)
+            gone = {"game_id": game_id, "seat": 1, "away": True}
+            assert await presence(own) == gone
+            async with aclosing(messages(clara.http, path)) as spectator:
+                assert await presence(spectator) == gone
+        await until(lambda: world.house.streams.count == 0)
+        assert not world.house.at_tables._watched  # nothing of a stream stays behind
+        assert not world.house.at_tables._open
+
+
 async def test_who_follows_all_their_games_is_at_each_of_them(world: World) -> None:
     async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         games = [await dealt_game(world, anna, boris) for _ in range(2)]

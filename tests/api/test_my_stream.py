@@ -198,18 +198,33 @@ async def test_what_the_bus_has_lost_comes_late(world: World, monkeypatch: pytes
         assert [data["version"] for data in events_in(read, game_id)] == list(range(head + 1, version + 1))
 
 
+async def test_of_a_game_that_has_ended_what_was_missed_is_told_and_then_nothing(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
+        game_id = (await anna.open_game())["game_id"]
+        before = await _cursor_now(world)
+        await anna.sent("POST", f"/v1/games/{game_id}/cancel")
+        async with aclosing(mine(anna, before)) as stream:
+            assert [place["game_id"] for place in (await anext(stream))[2]["games"]] == [game_id]
+            assert (await anext(stream))[0] == "game_cancelled"
+        async with aclosing(mine(anna, await _cursor_now(world))) as stream:
+            assert (await anext(stream))[2] == {"games": []}
+        async with aclosing(mine(anna)) as stream:
+            assert (await anext(stream))[2] == {"games": []}
+
+
 @pytest.mark.parametrize("why", ["another generation", "a place that was never reached", "too much"])
 async def test_a_cursor_that_cannot_be_gone_on_after_gives_resync(
     world: World, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 3)
-    cursors = {
-        "another generation": write_cursor(digest_of("of old"), (1, 0), {}),
-        "a place that was never reached": write_cursor(digest_of("memory"), (1 << 40, 0), {}),
-        "too much": write_cursor(digest_of("memory"), (0, 0), {}),
-    }
     async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
         game_id = await dealt_game(world, anna, boris)
+        place = await world.house.following.order.end()
+        cursors = {
+            "another generation": write_cursor(digest_of("of old"), place.position, {}),
+            "a place that was never reached": write_cursor(digest_of("memory"), (1 << 40, 0), {}),
+            "too much": write_cursor(digest_of("memory"), (0, 0), {}),
+        }
         head = (await anna.view(game_id))["version"]
         places = [{"game_id": game_id, "version": head, "after": head}]
         async with aclosing(mine(anna, cursors[why].decode())) as stream:

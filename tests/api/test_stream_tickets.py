@@ -13,7 +13,7 @@ import pytest
 from services.stream_tickets import TICKETS_AT_MOST
 from tests.api.listening import MINE, Message, guests, messages, told_last
 from tests.api.problems import assert_problem
-from tests.api.world import Clock, Json, Player, World, dealt_game, players, serving, with_token
+from tests.api.world import Clock, Json, Player, World, dealt_game, players, serving, until, with_token
 
 
 async def ticket(player: Player, game_id: str | None = None, **wishes: Any) -> Json:
@@ -124,6 +124,11 @@ async def test_the_newer_connection_takes_the_stream_over(world: World, is_elsew
                 await world.house.streams.dismiss_replaced(world.stream_tickets)
                 await anna.open_game()
                 assert (await anext(second))[0] == "joined"
+        streams = world.house.streams
+        await until(lambda: streams.count == 0)
+        assert not streams._dismissed  # nothing of a stream stays behind
+        assert not streams._by_ticket
+        assert not streams._held
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])

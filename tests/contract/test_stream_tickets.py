@@ -42,6 +42,19 @@ async def test_a_ticket_speaks_for_its_token_on_its_stream_only(world: World) ->
         assert await world.stream_tickets.turns([ticket, os.urandom(32)]) == {ticket: turn}
 
 
+@pytest.mark.parametrize(("bound", "uses"), [("FIRST_USE_S", 0), ("LIFE_S", 1)])
+async def test_a_ticket_opens_nothing_when_its_time_is_over(
+    world: World, bound: str, uses: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for adapter in ("infra.postgres.stream_tickets", "services.memory_streams"):
+        monkeypatch.setattr(f"{adapter}.{bound}", 0)
+    _, token_id = await token_of(world)
+    ticket = os.urandom(32)
+    await world.stream_tickets.make(ticket, token_id, MINE)
+    held = [await world.stream_tickets.use(ticket, MINE) for _ in range(3)]
+    assert [holder is not None for holder in held] == [number < uses for number in range(3)]
+
+
 async def test_of_several_at_once_each_has_a_turn_of_its_own(world: World) -> None:
     _, token_id = await token_of(world)
     ticket = os.urandom(32)

@@ -64,6 +64,28 @@ async def test_a_feed_that_tells_an_append_before_its_writer_knows_doubles_nothi
     assert (late.events, late.state) == (told, whole)
 
 
+async def test_a_feed_that_leaves_a_gap_is_not_believed(world: World) -> None:
+    tables, others = Tables(world.log), Tables(world.log)
+    game_id = await opened(others)
+    await tables.fresh(game_id)
+    await others.carry_out(game_id, _deal)
+    told = await world.log.read(game_id)
+    for recorded in told[6:]:
+        tables.offer(recorded)
+    assert tables.in_memory(game_id).version == 5
+    assert (await tables.fresh(game_id)).events == told
+
+
+async def test_a_game_that_is_not_there_takes_no_memory(world: World) -> None:
+    tables, requested = Tables(world.log), new_game()
+    with pytest.raises(GameNotFound):
+        await tables.fresh(requested)
+    assert tables.in_use == (0, 0)
+    with pytest.raises(Refused):
+        await tables.carry_out(requested, _deal)
+    assert tables.in_use == (0, 0)
+
+
 async def test_the_last_used_games_stay_in_memory(world: World) -> None:
     tables = Tables(world.log, memory_bytes=ROOM_FOR_THREE)
     first, *others = [await opened(tables) for _ in range(3)]

@@ -149,6 +149,7 @@ async def test_a_delivery_that_fails_is_overtaken_after_a_few_attempts(world: Wo
     for _ in range(OVERTAKEN_AFTER):
         [claimed] = await claim(world, made)
         assert claimed.version == 1
+        assert await claim(world, made) == []  # however often it was tried: it may arrive just now
         await world.deliveries.settle(claimed, REFUSED)
     assert sorted(each.version or 0 for each in await claim(world, made)) == [1, 2]
 
@@ -238,3 +239,13 @@ async def test_deliveries_are_listed_page_by_page_the_newest_first(world: World)
         seen += page
     assert [each.version for each in seen] == [7, 6, 5, 4, 3, 2, 1]
     assert await world.webhooks.send_again(other.webhook_id, seen[0].delivery_id) is None
+
+
+async def test_who_has_switched_a_webhook_off_themselves_is_told_so_whatever_is_answered_then(world: World) -> None:
+    made = await kept(world)
+    await told(world, made, new_game(), 1)
+    [claimed] = await claim(world, made)
+    await world.webhooks.change(made.player_id, made.webhook_id, WebhookChange(is_active=False))
+    await world.deliveries.settle(claimed, Failed(410, "refused", None))
+    [found] = await world.webhooks.owned(made.player_id)
+    assert found.disabled == "owner"

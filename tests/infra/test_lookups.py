@@ -30,7 +30,7 @@ class Nameserver(Struct):
         self.asked.append(host)
         if "slow" in host:
             self.opened.wait(HANGS_S)
-        if "nobody" in host:
+        if "nobody" in host or ("once" in host and self.asked.count(host) > 1):
             raise socket.gaierror
         if "inside" in host:
             return ["::1"]
@@ -139,6 +139,19 @@ async def test_while_all_threads_hang_a_name_leads_where_it_led_last(
     await asyncio.gather(*hanging)
 
 
+async def test_a_name_that_leads_nowhere_any_more_has_led_nowhere(nameserver: Nameserver) -> None:
+    resolver = Resolver(nameserver, at_once=1)
+    await resolver(BORIS, "once.example", 443)
+    with pytest.raises(socket.gaierror):
+        await resolver(BORIS, "once.example", 443)
+    hanging = asyncio.create_task(resolver(ANNA, "slow.example", 443))
+    await eventually(lambda: len(nameserver.asked) == 3)
+    with pytest.raises(TooManyLookups):
+        await resolver(BORIS, "once.example", 443)
+    nameserver.opened.set()
+    await hanging
+
+
 async def test_how_soon_a_name_is_answered_is_not_told_by_how_soon_the_next_one_is_asked_for(
     nameserver: Nameserver,
 ) -> None:
@@ -152,6 +165,19 @@ async def test_how_soon_a_name_is_answered_is_not_told_by_how_soon_the_next_one_
     out = Resolver(nameserver, hold_s=60)
     await asyncio.gather(*(out(BORIS, f"{number}.example", 443) for number in range(10)))
     assert clock() - began < 30  # nothing is held for names that lead somewhere
+
+
+def test_a_name_that_hangs_does_not_keep_a_process_from_its_end(nameserver: Nameserver) -> None:
+    async def hang() -> None:
+        resolving = asyncio.create_task(Resolver(nameserver)(ANNA, "slow.example", 443))
+        await eventually(lambda: len(nameserver.asked) == 1)
+        resolving.cancel()
+
+    asyncio.run(hang())
+    [thread] = [each for each in threading.enumerate() if each.name == "lookup"]
+    assert thread.daemon
+    nameserver.opened.set()
+    thread.join()  # an error in it would be a warning
 
 
 async def test_the_system_is_asked_for_all_addresses() -> None:
