@@ -208,3 +208,18 @@ async def test_who_sees_a_game_late_is_not_told_who_is_there(world: World) -> No
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(anext(late), 0.3)
             assert not any(kind == "presence" for kind, _, _ in told)
+
+
+async def test_an_opener_who_sees_their_game_late_is_not_told_who_is_there(world: World) -> None:
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
+        game_id = (await anna.open_game(seats=[{"controller": "open"}] * 2, **LATE))["game_id"]
+        for seat, player in enumerate((boris, clara)):
+            await player.sent("PUT", f"/v1/games/{game_id}/seats/{seat}")
+        await anna.sent("POST", f"/v1/games/{game_id}/start")
+        await world.tend(game_id)
+        async with aclosing(messages(boris.http, f"/v1/games/{game_id}/stream")) as own, aclosing(mine(anna)) as late:
+            assert (await anext(own))[0] == (await anext(late))[0] == "hello"
+            await later(world, AWAY_S + REFRESH_S + 1)
+            assert (await presence(own))["away"]
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(late), 0.3)

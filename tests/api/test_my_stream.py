@@ -285,6 +285,11 @@ async def test_an_opener_who_does_not_play_is_told_late_and_every_event_once(wor
             version = await play(boris, game_id, clara)
             read = await told_until(stream, fast, await play(anna, fast, boris))
             assert not any(kind == "round_dealt" for kind, _, data in read if data["game_id"] == game_id)
+            seen = (await anna.sent("GET", f"/v1/games/{game_id}"))["version"]
+            async with aclosing(mine(anna)) as again:
+                places = {place["game_id"]: place for place in (await anext(again))[2]["games"]}
+            assert places[game_id] == {"game_id": game_id, "version": seen, "after": seen}
+            assert seen < version
             clock.at += timedelta(seconds=31)
             half = [await anext(stream) for _ in range(2)]
             cursor = half[-1][1]

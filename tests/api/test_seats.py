@@ -55,6 +55,7 @@ async def test_the_opener_fills_seats_with_bots_and_empties_them(anna: Player, b
     assert_problem(await boris.call("PUT", f"{path}/1/bot", {}), 403, "not_your_game")
     assert who(await anna.sent("PUT", f"{path}/1/bot", {"level": "easy"}), 1) == ("bot", None, "easy")
     assert who(await anna.sent("PUT", f"{path}/1/bot", {"level": "normal"}), 1) == ("bot", None, "normal")
+    assert_problem(await boris.call("DELETE", f"{path}/1/bot"), 403, "not_your_game")
     await boris.sent("PUT", f"{path}/2")
     assert_problem(await anna.call("PUT", f"{path}/2/bot", {}), 409, "seat_taken")
     assert_problem(await anna.call("DELETE", f"{path}/2/bot"), 409, "seat_taken")
@@ -91,6 +92,17 @@ async def test_a_bot_sits_in_and_its_person_comes_back(world: World, anna: Playe
     assert who(await boris.sent("DELETE", f"{path}/bot"), 1) == ("human", boris.player_id, None)
     assert (await boris.view(game_id))["you"]["hand"] == hand
     assert_problem(await boris.call("POST", f"{path}/reclaim", idempotency_key="r"), 409, "seat_not_held")
+
+
+async def test_nobody_seats_a_bot_in_the_place_of_another_player(
+    world: World, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    before = await boris.view(game_id)
+    for other, code in ((anna, "not_your_decision"), (clara, "not_seated")):
+        assert_problem(await other.call("PUT", f"/v1/games/{game_id}/seats/1/bot", {}), 403, code)
+        assert_problem(await other.call("DELETE", f"/v1/games/{game_id}/seats/1/bot"), 403, "not_seated")
+    assert await boris.view(game_id) == before
 
 
 async def test_who_abandons_a_game_may_reclaim_the_seat(world: World, anna: Player, boris: Player) -> None:
