@@ -68,7 +68,7 @@ async def test_what_some_games_told_is_found_after_a_place(world: World) -> None
 async def test_the_events_that_make_a_game_somebodys_own_name_them(world: World) -> None:
     start = await world.order.end()
     game_id = new_game()
-    opened = GameOpened(game_id, preset("davis"), Pace(), "c0", 2, ANNA, "public", "public")
+    opened = GameOpened(game_id, preset("davis"), Pace(), "c0", 2, ANNA, "public", "public", invited=(ANNA, BORIS))
     seated = SeatChanged(seat=1, controller="human", player_id=BORIS, level=None, reason="taken")
     left = SeatChanged(seat=1, controller="open", player_id=None, level=None, reason="left")
     events = tuple(NewEvent(event, "player", None, new_uuid(), 0) for event in (opened, seated, left))
@@ -76,3 +76,4 @@ async def test_the_events_that_make_a_game_somebodys_own_name_them(world: World)
     await settled(world, game_id, 3)
     marks = [mark for mark in await world.order.after(start.position, EVERYTHING) if mark.game_id == game_id]
     assert [mark.player_id for mark in marks] == [ANNA, BORIS, None]
+    assert [mark.invited for mark in marks] == [(BORIS,), (), ()]
