@@ -3,10 +3,10 @@
 import asyncio
 import base64
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -16,10 +16,9 @@ from kombu import entity
 from kombu.exceptions import OperationalError
 from redis.exceptions import ResponseError
 
+from infra.bus.lasting import LastingWire
 from infra.bus.wire import Wire, words
 from services.ports import Jobs, Unavailable
-
-T = TypeVar("T")
 
 
 class Task(NamedTuple):
@@ -135,32 +134,18 @@ class RedisJobs:
 
     def __init__(self, broker_url: str, task: Task = TEND) -> None:
         self._queue = task.queue
-        self._url = redis_url(broker_url)
-        self._wire: Wire | None = None
-        self._turn = asyncio.Lock()
+        self._wire = LastingWire(redis_url(broker_url))
         self._message = _message_writer(task, f"{os.getpid()}@shanghai")
 
     async def hand_out(self, *subject_ids: str) -> None:
-        """A dead connection is found out by using it, so a failed push is tried once more on a new one."""
         messages = [self._message(subject_id) for subject_id in subject_ids]
-        await self._twice(lambda wire: self._push(wire, messages))
+        await self._wire.use(lambda wire: self._push(wire, messages))
 
     async def length(self) -> int:
-        return await self._twice(self._count)
+        return await self._wire.use(self._count)
 
     async def close(self) -> None:
-        if self._wire is not None:
-            await self._wire.close()
-            self._wire = None
-
-    async def _twice(self, use: Callable[[Wire], Awaitable[T]]) -> T:
-        async with self._turn:
-            if self._wire is not None:
-                with suppress(Unavailable):
-                    return await use(self._wire)
-                await self.close()
-            self._wire = await Wire.open(self._url)
-            return await use(self._wire)
+        await self._wire.close()
 
     async def _count(self, wire: Wire) -> int:
         try:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from redis.exceptions import ResponseError
 
 from infra.beside import beside
+from infra.bus.lasting import LastingWire
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 
@@ -26,32 +27,26 @@ class Presence:
     """Asks who is alive. One connection, opened when it is needed."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._wire: Wire | None = None
-        self._turn = asyncio.Lock()
+        self._wire = LastingWire(url)
         self._since = time.monotonic()
 
     async def processes(self) -> dict[str, bool]:
         """Tells of each kind of process whether one is alive; of none while Redis is away."""
-        async with self._turn:
-            for _ in range(2):  # a dead connection is found out by using it
-                try:
-                    return {process: await self._is_alive(process) for process in PROCESSES}
-                except (Unavailable, ResponseError):
-                    await self.close()
-        return dict.fromkeys(PROCESSES, False)
+        try:
+            return await self._wire.use(self._alive)
+        except (Unavailable, ResponseError):
+            return dict.fromkeys(PROCESSES, False)
 
     async def close(self) -> None:
         """Closes the connection."""
-        if self._wire is not None:
-            await self._wire.close()
-            self._wire = None
+        await self._wire.close()
 
-    async def _is_alive(self, process: str) -> bool:
+    async def _alive(self, wire: Wire) -> dict[str, bool]:
+        return {process: await self._is_alive(wire, process) for process in PROCESSES}
+
+    async def _is_alive(self, wire: Wire, process: str) -> bool:
         """Does not believe what was said before this process began: it may be from before a crash of everything."""
-        if self._wire is None:
-            self._wire = await Wire.open(self._url)
-        left_ms = await self._wire.call("PTTL", key_of(process))
+        left_ms = await wire.call("PTTL", key_of(process))
         age_ms = (time.monotonic() - self._since) * 1000
         return bool(left_ms > 0 and BELIEVED_MS - left_ms <= age_ms)
 

@@ -1,4 +1,4 @@
-"""Redis asked for what nobody waits long for."""
+"""Redis asked for what nobody waits long for: limits, and who is at which table."""
 
 import asyncio
 import time
