@@ -255,6 +255,8 @@ async def test_a_move_is_refused_for_what_is_wrong_with_it(
     stale = assert_problem(await player.move(game_id, old, {"kind": "draw_stock"}), 409, "decision_closed")
     assert stale["current_version"] == view["version"]
     assert_problem(await other.move(game_id, decision_id, {"kind": "draw_stock"}), 403, "not_your_decision")
+    asked = {"decision_id": decision_id, "move": {"kind": "draw_stock"}}
+    assert_problem(await other.call("POST", f"/v1/games/{game_id}/moves/validate", asked), 403, "not_your_decision")
     assert_problem(await other.move(game_id, old, {"kind": "draw_stock"}), 403, "not_your_decision")  # open or not
     assert_problem(await clara.move(game_id, decision_id, {"kind": "draw_stock"}), 403, "not_seated")
     assert_problem(await player.move(game_id, decision_id, {"kind": "peek"}), 422, "invalid_request")

@@ -290,6 +290,21 @@ async def test_a_rematch_is_the_same_game_once_more(world: World, anna: Player, 
     assert who(await boris.sent("PUT", f"/v1/games/{new['game_id']}/seats/1"), 1)[1] == boris.player_id
 
 
+async def test_a_rematch_is_open_to_the_same_eyes(anna: Player) -> None:
+    wishes = {
+        "visibility": "private",
+        "spectators": "delayed",
+        "spectator_delay_s": 30,
+        "hints": False,
+        "pace": {"claim_window_s": 7, "turn_s": 77, "bot_delay_ms": 0},
+    }
+    game = await anna.open_game(**wishes)
+    await anna.sent("POST", f"/v1/games/{game['game_id']}/cancel")
+    again = await anna.sent("POST", f"/v1/games/{game['game_id']}/rematch")
+    assert [again[name] for name in wishes] == [game[name] for name in wishes]
+    assert [game[name] for name in wishes if name != "pace"] == [wishes[name] for name in wishes if name != "pace"]
+
+
 @pytest.mark.parametrize("path", ["cancel", "rematch", "seats/0/abandon", "seats/0/reclaim", "invites"])
 async def test_a_strangers_private_game_is_unknown(anna: Player, boris: Player, path: str) -> None:
     game_id = (await anna.open_game(visibility="private"))["game_id"]
