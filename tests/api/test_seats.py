@@ -235,6 +235,18 @@ async def test_a_bot_never_acts_for_a_person_who_is_back(world: World, anna: Pla
     assert (await player.view(game_id))["version"] == before
 
 
+async def test_who_neither_sits_at_a_game_nor_has_opened_it_invites_nobody(
+    anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = (await anna.open_game(seats=[OPEN] * 3))["game_id"]
+    invites = f"/v1/games/{game_id}/invites"
+    assert_problem(await boris.call("POST", invites, {}, idempotency_key="k"), 403, "not_seated")
+    code = (await anna.sent("POST", invites, {}))["code"]
+    await boris.sent("POST", f"/v1/invites/{code}/accept")
+    assert (await boris.sent("POST", invites, {}))["code"] != code
+    assert_problem(await clara.call("POST", invites, {}, idempotency_key="k"), 403, "not_seated")
+
+
 async def test_a_hand_goes_over_by_a_code(world: World, anna: Player, boris: Player, clara: Player) -> None:
     game_id = await dealt_game(world, anna, boris)
     invites = f"/v1/games/{game_id}/invites"
