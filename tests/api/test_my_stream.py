@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,7 +15,8 @@ from domain.events import GameFinished
 from services import following
 from services.cursors import digest_of, write_cursor
 from services.ids import new_uuid
-from services.ports import Append, NewEvent
+from services.ports import Append, NewEvent, Unavailable
+from services.rendering import Names, names_at
 from tests.api.listening import MINE, Message, bots_game, guests, mine, read_slowly, told_last
 from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
@@ -196,6 +198,31 @@ async def test_what_the_bus_has_lost_comes_late(world: World, monkeypatch: pytes
             version = await play(anna, game_id, boris)
             read = await told_until(stream, game_id, version)
         assert [data["version"] for data in events_in(read, game_id)] == list(range(head + 1, version + 1))
+
+
+async def test_what_was_written_before_the_database_went_away_is_told_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "RECHECK_S", 0.5)
+    away = [Unavailable("away")]
+
+    async def names_or_away(*asked: Any) -> Names:
+        if away:
+            raise away.pop()
+        return await names_at(*asked)
+
+    monkeypatch.setattr("api.my_stream.names_at", names_or_away)
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
+        game_id = await dealt_game(world, anna, boris)
+        async with aclosing(mine(anna)) as stream:
+            head = (await anext(stream))[2]["games"][0]["after"]
+            world.log.listeners.clear()  # so that the move and the change of seats come together
+            await play(anna, game_id, boris)
+            await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
+            version = (await anna.view(game_id))["version"]
+            read = await told_until(stream, game_id, version)
+        assert [data["version"] for data in events_in(read, game_id)] == list(range(head + 1, version + 1))
+    assert not away
 
 
 async def test_of_a_game_that_has_ended_what_was_missed_is_told_and_then_nothing(world: World) -> None:
