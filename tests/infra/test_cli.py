@@ -41,7 +41,6 @@ def test_without_a_database_it_is_said_that_a_folder_can_be_named(
     [
         ("admin", "games"),
         ("token", "--scope", "play"),
-        ("doctor",),
         ("archive", "2026-08", "--to", "kept"),
         ("restore", "events-2026-08.json"),
         ("projector", "--rebuild"),
