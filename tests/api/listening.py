@@ -13,6 +13,7 @@ import httpx
 from api.connections import Connection
 from api.open_streams import SLOW_S
 from api.server import Server
+from services.cursors import digest_of, write_cursor
 from tests.api.world import Json, Player, World, until
 
 MINE = "/v1/me/stream"
@@ -103,3 +104,24 @@ async def mine(player: Player, last_id: str | None = None) -> AsyncGenerator[Mes
 async def told_last(stream: AsyncGenerator[Message, None]) -> Message:
     async with asyncio.timeout(10):
         return [message async for message in stream][-1]
+
+
+async def told_until(stream: AsyncGenerator[Message, None], game_id: str, version: int) -> list[Message]:
+    """Reads until a game has come so far; gives everything that was read."""
+    read: list[Message] = []
+    async with asyncio.timeout(10):
+        async for message in stream:
+            read.append(message)
+            if message[1] and (message[2].get("game_id"), message[2].get("version")) == (game_id, version):
+                return read
+    raise AssertionError(f"the stream ended with {read[-1:]}")
+
+
+def events_in(read: list[Message], game_id: str) -> list[Json]:
+    return [data for _, id_, data in read if id_ and data.get("game_id") == game_id]
+
+
+async def cursor_now(world: World) -> str:
+    """Gives the cursor behind everything that has happened."""
+    place = await world.house.following.order.end()
+    return write_cursor(digest_of(place.generation), place.position, {}).decode()

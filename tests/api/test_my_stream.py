@@ -11,32 +11,26 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from domain.events import GameFinished
 from services import following
 from services.cursors import digest_of, write_cursor
-from services.ids import new_uuid
-from services.ports import Append, NewEvent, Unavailable
+from services.ports import Unavailable
 from services.rendering import Names, names_at
-from tests.api.listening import MINE, Message, bots_game, guests, mine, read_slowly, told_last
+from tests.api.listening import (
+    MINE,
+    Message,
+    bots_game,
+    cursor_now,
+    events_in,
+    guests,
+    mine,
+    read_slowly,
+    told_last,
+    told_until,
+)
 from tests.api.problems import assert_problem
-from tests.api.world import AMPLE, Clock, Json, Player, World, asked, dealt_game, new_world, serving, until
+from tests.api.world import AMPLE, Clock, Player, World, asked, dealt_game, new_world, serving, until
 
 LATE = {"spectators": "delayed", "spectator_delay_s": 30}
-
-
-async def told_until(stream: AsyncGenerator[Message, None], game_id: str, version: int) -> list[Message]:
-    """Reads until a game has come so far; gives everything that was read."""
-    read: list[Message] = []
-    async with asyncio.timeout(10):
-        async for message in stream:
-            read.append(message)
-            if message[1] and (message[2].get("game_id"), message[2].get("version")) == (game_id, version):
-                return read
-    raise AssertionError(f"the stream ended with {read[-1:]}")
-
-
-def events_in(read: list[Message], game_id: str) -> list[Json]:
-    return [data for _, id_, data in read if id_ and data.get("game_id") == game_id]
 
 
 async def play(player: Player, game_id: str, *others: Player) -> int:
@@ -108,85 +102,6 @@ async def test_a_reader_that_is_cut_off_at_random_gets_every_event_of_all_games_
             assert order[game_id] == list(range(firsts[game_id], head + 1))
 
 
-async def test_a_game_joins_when_it_is_opened_or_sat_down_at_and_leaves_when_it_is_left(world: World) -> None:
-    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
-        async with aclosing(mine(boris)) as stream:
-            assert await anext(stream) == ("hello", (await _cursor_now(world)), {"games": []})
-            game = await anna.open_game(visibility="private")
-            await boris.sent("POST", f"/v1/invites/{await _invite(anna, game['game_id'])}/accept")
-            version = (await boris.view(game["game_id"]))["version"]
-            read = await told_until(stream, game["game_id"], version)
-            assert read[0][:2] == ("joined", None)
-            assert read[0][2]["after"] == version - 1
-            assert [data["version"] for data in events_in(read, game["game_id"])] == [version]
-            own = await boris.open_game()
-            kinds = [(await anext(stream))[0] for _ in range(own["version"] + 1)]
-            assert (kinds[0], kinds[1]) == ("joined", "game_opened")
-            await boris.sent("DELETE", f"/v1/games/{game['game_id']}/seats/1")
-            assert await anext(stream) == ("left", None, {"game_id": game["game_id"]})
-            await anna.sent("POST", f"/v1/games/{game['game_id']}/cancel")
-            await boris.sent("POST", f"/v1/games/{own['game_id']}/cancel")
-            assert (await anext(stream))[2]["game_id"] == own["game_id"]
-        assert_problem(await boris.call("GET", f"/v1/games/{game['game_id']}"), 404, "game_not_found")
-
-
-async def test_a_game_in_which_a_bot_sits_in_is_told_when_its_person_is_back(world: World) -> None:
-    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
-        game_id = await dealt_game(world, anna, boris)
-        path = f"/v1/games/{game_id}/seats/1"
-        async with aclosing(mine(boris)) as stream:
-            assert (await anext(stream))[0] == "hello"
-            await boris.sent("PUT", f"{path}/bot")
-            assert await anext(stream) == ("left", None, {"game_id": game_id})
-        async with aclosing(mine(boris)) as stream:
-            assert (await anext(stream))[2] == {"games": []}
-            await boris.sent("POST", f"{path}/reclaim")
-            version = (await boris.view(game_id))["version"]
-            read = await told_until(stream, game_id, version)
-        assert read[0] == ("joined", None, {"game_id": game_id, "version": version, "after": version - 1})
-
-
-async def test_a_game_that_one_is_only_invited_to_is_not_told(world: World) -> None:
-    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
-        game_id = await dealt_game(world, anna, boris)
-        await anna.sent("POST", f"/v1/games/{game_id}/seats/0/abandon")
-        await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
-        await world.tend(game_id)
-        rematch = await boris.sent("POST", f"/v1/games/{game_id}/rematch")
-        async with aclosing(mine(anna)) as stream:
-            assert rematch["game_id"] not in str(await anext(stream))
-
-
-async def test_who_sat_at_a_game_is_told_of_its_rematch(world: World) -> None:
-    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris", "Clara") as (anna, boris, clara):
-        game_id = await dealt_game(world, anna, boris, visibility="public")
-        over = NewEvent(GameFinished((0,), (10, 25)), "table", None, new_uuid(), 0)
-        await world.log.append(Append(game_id, (await anna.view(game_id))["version"], (over,)))
-        async with (
-            aclosing(mine(anna)) as of_anna,
-            aclosing(mine(boris)) as of_boris,
-            aclosing(mine(clara)) as of_clara,
-        ):
-            for stream in (of_anna, of_boris, of_clara):
-                assert (await anext(stream))[0] == "hello"
-            rematch = (await anna.sent("POST", f"/v1/games/{game_id}/rematch"))["game_id"]
-            assert await anext(of_boris) == ("invited", None, {"game_id": rematch, "rematch_of": game_id})
-            assert [(await anext(of_anna))[0] for _ in range(2)] == ["joined", "game_opened"]
-            await boris.sent("PUT", f"/v1/games/{rematch}/seats/1")
-            assert [(await anext(of_boris))[0] for _ in range(2)] == ["joined", "seat_changed"]
-            own = (await clara.open_game())["game_id"]
-            assert (await anext(of_clara))[2]["game_id"] == own
-
-
-async def _invite(player: Player, game_id: str) -> str:
-    return str((await player.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"])
-
-
-async def _cursor_now(world: World) -> str:
-    place = await world.house.following.order.end()
-    return write_cursor(digest_of(place.generation), place.position, {}).decode()
-
-
 async def test_what_the_bus_has_lost_comes_late(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "RECHECK_S", 0.1)
     async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
@@ -228,12 +143,12 @@ async def test_what_was_written_before_the_database_went_away_is_told_all_the_sa
 async def test_of_a_game_that_has_ended_what_was_missed_is_told_and_then_nothing(world: World) -> None:
     async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         game_id = (await anna.open_game())["game_id"]
-        before = await _cursor_now(world)
+        before = await cursor_now(world)
         await anna.sent("POST", f"/v1/games/{game_id}/cancel")
         async with aclosing(mine(anna, before)) as stream:
             assert [place["game_id"] for place in (await anext(stream))[2]["games"]] == [game_id]
             assert (await anext(stream))[0] == "game_cancelled"
-        async with aclosing(mine(anna, await _cursor_now(world))) as stream:
+        async with aclosing(mine(anna, await cursor_now(world))) as stream:
             assert (await anext(stream))[2] == {"games": []}
         async with aclosing(mine(anna)) as stream:
             assert (await anext(stream))[2] == {"games": []}
@@ -283,7 +198,7 @@ async def test_a_quiet_stream_lives_and_its_cursor_does_not_grow_old(monkeypatch
             first = (await anext(stream))[1]
             for _ in range(3):
                 await boris.open_game()
-            now = await _cursor_now(world)
+            now = await cursor_now(world)
             beats = [message async for message in _upto_cursor(stream, now)]
         assert {kind for kind, _, _ in beats} == {"heartbeat"}
         assert first != now
@@ -334,7 +249,7 @@ async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(
 ) -> None:
     monkeypatch.setattr("api.my_stream.MISSED_AT_MOST", 100_000)
     async with serving(world, send_buffer=16_384) as (server, base_url), guests(base_url, "Anna") as [anna]:
-        cursor = await _cursor_now(world)
+        cursor = await cursor_now(world)
         game_id = await bots_game(anna, rounds=4)
         await world.tend(game_id)
         head = (await anna.view(game_id))["version"]
