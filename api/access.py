@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from api.operation import Operation
 from api.replies import request_id
+from services.ports import Principal
 
-_LATER_S = 0.001  # an answer that ends so much after it began is told both times
 _LENGTH = 30  # of a game's id
 _NO_PARTS: dict[str, str] = {}
 
@@ -19,36 +19,44 @@ App: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
 _scope: ContextVar[Any] = ContextVar("scope")
 
 
-class Request(Struct, omit_defaults=True, frozen=True, gc=False):
-    """A request that was answered, as its log line has it.
+class Request(Struct, frozen=True, gc=False):
+    """A request that was answered; kept as it is, since whatever is worked out between two answers costs the most.
 
-    operation, route: empty where no operation has such a path; status 0: nothing was answered. ms: until the answer
-    began; whole_ms: until its end, where that is later, as a stream's; problem: the code.
+    began, answered, ended: when, by time.perf_counter(); the answer begins and ends. operation: None where none has
+    such a path. status: 0 where nothing was answered. problem: its code. place: what stood for a game's id.
     """
 
-    level: str
+    began: float
+    answered: float
+    ended: float
     request_id: str
     method: str
-    operation: str
-    route: str
+    operation: Operation | None
     status: int
-    ms: float
-    whole_ms: float | None = None
-    problem: str | None = None
-    game_id: str | None = None
-    move_id: str | None = None
-    player_id: str | None = None
+    problem: str | None
+    place: str | None
+    move_id: str | None
+    caller: Principal | None
 
-    def __str__(self) -> str:
-        """Tells people what is known."""
-        asked = f" method={self.method} operation={self.operation} route={self.route}" if self.operation else ""
-        problem = f" problem={self.problem}" if self.problem else ""
-        game = f" game_id={self.game_id}" if self.game_id else ""
-        move = f" move_id={self.move_id}" if self.move_id else ""
-        player = f" player_id={self.player_id}" if self.player_id else ""
-        spent = f"{self.ms} ms" if self.whole_ms is None else f"{self.ms} ms, {self.whole_ms} ms in all"
-        known = f"{asked} status={self.status}{problem}{game}{move}{player}"
-        return f"[{self.level:<9}] request request_id={self.request_id}{known} {spent}"
+    @property
+    def asked(self) -> tuple[str, str, str]:
+        """Method, operation and its path; empty where there is none, as the method may be anything then."""
+        return (self.method, self.operation.id, self.operation.path) if self.operation else ("", "", "")
+
+    @property
+    def is_fault(self) -> bool:
+        """Tells whether the server is to blame."""
+        return not 0 < self.status < 500
+
+    @property
+    def game_id(self) -> str | None:
+        """The game's id; what has not its form may be anything, and is not told."""
+        return _game_id(self.place)
+
+    @property
+    def player_id(self) -> str | None:
+        """Who asked."""
+        return self.caller.player_id if self.caller else None
 
 
 def watched(app: App, note: Callable[[Request], None]) -> App:
@@ -63,7 +71,14 @@ def watched(app: App, note: Callable[[Request], None]) -> App:
         try:
             await app(scope, receive, send)
         finally:
-            note(_request(scope, began, time.perf_counter()))
+            ended, parts = time.perf_counter(), scope.get("path_params", _NO_PARTS)
+            note(
+                Request(
+                    began, scope.get("answered", ended), ended, request_id(scope), scope["method"],
+                    scope.get("operation"), scope.get("status", 0), scope.get("problem"), parts.get("game_id"),
+                    scope.get("move_id"), scope.get("caller"),
+                )
+            )  # fmt: skip
 
     return with_note
 
@@ -74,31 +89,15 @@ def facts() -> dict[str, str | None]:
     if scope is None:
         return {}
     operation: Operation | None = scope.get("operation")
+    caller: Principal | None = scope.get("caller")
     return {
         "request_id": request_id(scope),
         "operation": operation.id if operation else "",
-        "game_id": _game_id(scope),
-        "player_id": _player_id(scope),
+        "game_id": _game_id(scope.get("path_params", _NO_PARTS).get("game_id")),
+        "player_id": caller.player_id if caller else None,
     }
 
 
-def _request(scope: Any, began: float, ended: float) -> Request:
-    operation, status, answered = scope.get("operation"), scope.get("status", 0), scope.get("answered", ended)
-    method, name, route = (scope["method"], operation.id, operation.path) if operation else ("", "", "")
-    ms = round((answered - began) * 1000, 2)
-    whole_ms = round((ended - began) * 1000, 2) if ended - answered > _LATER_S else None
-    return Request(
-        "info" if 0 < status < 500 else "error", request_id(scope), method, name, route, status, ms, whole_ms,
-        scope.get("problem"), _game_id(scope), scope.get("move_id"), _player_id(scope),
-    )  # fmt: skip
-
-
-def _game_id(scope: Any) -> str | None:
-    """Gives the game's id; what has not its form may be anything, and is not told."""
-    given: str = scope.get("path_params", _NO_PARTS).get("game_id", "")
-    return given if len(given) == _LENGTH and given.startswith("gam_") and given[4:].isalnum() else None
-
-
-def _player_id(scope: Any) -> str | None:
-    caller = scope.get("caller")
-    return None if caller is None else str(caller.player_id)
+def _game_id(given: str | None) -> str | None:
+    is_one = given is not None and len(given) == _LENGTH and given.startswith("gam_") and given[4:].isalnum()
+    return given if is_one else None

@@ -1,5 +1,6 @@
 """What is noted of each request, for numbers and log; and who may read the numbers."""
 
+import io
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 from api.access import Request, facts, watched
 from api.numbers import Notes
 from api.requests import MAX_BODY
+from infra.settings import read_settings
+from infra.watching.lines import RequestLines
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
 from tests.api.world import Player, World, new_world
 from tests.exported import Since
+from tests.processes import ENOUGH
 
 NOBODYS_GAME = f"gam_{'0' * 26}"
 
@@ -35,11 +39,20 @@ async def test_a_request_is_noted_by_its_operation_and_ids(anna: Player, noted: 
     answer = await anna.call("GET", f"/v1/games/{game_id}/view", x_request_id="mine")
     assert answer.status_code == 200
     last = noted[-1]
-    assert (last.request_id, last.method, last.operation, last.status) == ("mine", "GET", "getView", 200)
-    assert last.route == "/v1/games/{game_id}/view"
-    assert (last.game_id, last.player_id, last.problem) == (game_id, anna.player_id, None)
-    assert (last.level, last.whole_ms) == ("info", None)
-    assert last.ms > 0
+    assert last.asked == ("GET", "getView", "/v1/games/{game_id}/view")
+    assert (last.request_id, last.status, last.problem, last.is_fault) == ("mine", 200, None, False)
+    assert (last.game_id, last.player_id) == (game_id, anna.player_id)
+    assert last.began < last.answered <= last.ended
+
+
+def line_of(request: Request) -> str:
+    """Is what is written of a request."""
+    out = io.BytesIO()
+    notes = Notes(RequestLines(read_settings(ENOUGH), out))
+    notes.take(request)
+    notes.close()
+    assert request.request_id in out.getvalue().decode()
+    return out.getvalue().decode()
 
 
 @pytest.mark.parametrize(
@@ -57,14 +70,14 @@ async def test_nothing_of_a_path_or_query_is_noted(
     anna: Player, noted: list[Request], method: str, path: str, operation: str, problem: str
 ) -> None:
     await anna.call(method, path)
-    assert (noted[-1].operation, noted[-1].problem) == (operation, problem)
-    assert "secret-code" not in str(noted[-1]).lower()
+    assert (noted[-1].asked[1], noted[-1].problem) == (operation, problem)
+    assert "secret-code" not in line_of(noted[-1]).lower()
 
 
 async def test_who_has_no_token_is_nobody(anna: Player, noted: list[Request]) -> None:
     assert_problem(await anna.call("GET", "/v1/me", authorization="Bearer secret-token"), 401, "unauthenticated")
     assert noted[-1].player_id is None
-    assert "secret" not in str(noted[-1])
+    assert "secret" not in line_of(noted[-1])
 
 
 @pytest.mark.parametrize("came", [0, 5, MAX_BODY + 1])
@@ -81,7 +94,7 @@ async def test_a_client_that_leaves_in_the_middle_is_no_fault_of_the_server(
 
     app: Any = watched(world.app, noted.append)
     await app(joining(), receive, send)
-    assert (noted[-1].operation, noted[-1].level) == ("createGuest", "info")
+    assert (noted[-1].asked[1], noted[-1].is_fault) == ("createGuest", False)
     assert (noted[-1].status, noted[-1].problem) == (400, "bad_request")
 
 

@@ -7,6 +7,7 @@ import logging
 import re
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,8 +18,9 @@ from msgspec.structs import replace
 
 from api.access import Request
 from api.numbers import Notes
+from api.operations import OPERATIONS
 from infra.settings import Settings, environment
-from infra.watching.lines import RequestLines
+from infra.watching.lines import RequestLine, RequestLines, timestamp
 from infra.watching.logs import Lines, told
 from services.ports import Unavailable
 from tests.engines import eventually
@@ -138,13 +140,14 @@ def test_a_process_that_dies_of_an_error_says_which_and_not_what_was_in_it() -> 
 MOMENT = datetime(2026, 11, 30, 12, 0, 0, 250_000, UTC).timestamp()
 
 
-def request_line(**changes: Any) -> Request:
-    return replace(Request("info", "req_1", "GET", "getView", "/v1/games/{game_id}/view", 200, 1.5), **changes)
+def request_line(**changes: Any) -> RequestLine:
+    at, asked = timestamp(MOMENT), ("GET", "getView", "/v1/games/{game_id}/view")
+    return replace(RequestLine(at, "request", "api", 7, "info", "req_1", *asked, 200, 1.5), **changes)
 
 
-def lines_of(settings: Settings, *requests: Request) -> list[str]:
+def lines_of(settings: Settings, *lines: RequestLine) -> list[str]:
     out = io.BytesIO()
-    RequestLines(settings, out).write([(MOMENT, request) for request in requests])
+    RequestLines(settings, out).write(lines)
     return out.getvalue().decode().splitlines()
 
 
@@ -180,8 +183,8 @@ def test_the_level_says_which_requests_have_a_line(
 async def test_what_is_noted_is_written_soon_and_once(settings: Settings) -> None:
     out = io.BytesIO()
     notes = Notes(RequestLines(settings, out))
-    notes.take(request_line())
-    notes.take(request_line(request_id="req_2", operation="isAlive"))
+    notes.take(request("req_1", "getView"))
+    notes.take(request("req_2", "isAlive"))
     assert not out.getvalue()  # a line waits for others
 
     async def is_written() -> bool:
@@ -189,7 +192,17 @@ async def test_what_is_noted_is_written_soon_and_once(settings: Settings) -> Non
 
     await eventually(is_written, within_s=5)
     notes.close()
-    assert [line["request_id"] for line in map(json.loads, out.getvalue().splitlines())] == ["req_1"]
+    [line] = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert (line["request_id"], line["ms"], line["whole_ms"]) == ("req_1", 250.0, 1250.0)
+    told = datetime.fromisoformat(line["timestamp"]).timestamp()
+    assert abs(time.time() - told) < 60
+
+
+def request(request_id: str, operation: str) -> Request:
+    """Is a request that was answered now, a second after its answer began."""
+    [asked] = [each for each in OPERATIONS if each.id == operation]
+    now = time.perf_counter()
+    return Request(now - 1.25, now - 1, now, request_id, "GET", asked, 200, None, None, None, None)
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
@@ -200,4 +213,4 @@ def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
         def write(self, _: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    RequestLines(settings, io.BufferedWriter(Full())).write([(MOMENT, request_line())])
+    RequestLines(settings, io.BufferedWriter(Full())).write([request_line()])
