@@ -31,9 +31,7 @@ def public_id(prefix: str, uuid: UUID) -> str:
 
 def uuid_of(prefix: str, text: str) -> UUID | None:
     """Reads a public id; None for anything that `public_id` would not have written with this prefix."""
-    if len(text) != len(prefix) + 1 + _LENGTH or not text.startswith(prefix) or text[-_LENGTH - 1] != "_":
-        return None
-    return _read(text[-_LENGTH:])
+    return _read(prefix, text) if len(text) == len(prefix) + 1 + _LENGTH else None
 
 
 @lru_cache(maxsize=4096)
@@ -43,9 +41,10 @@ def _written(value: int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _read(letters: str) -> UUID | None:
-    """Reads 26 letters."""
-    if not _LETTERS.issuperset(letters):
+def _read(prefix: str, text: str) -> UUID | None:
+    """Reads what is as long as an id."""
+    letters = text[-_LENGTH:]
+    if text != f"{prefix}_{letters}" or not _LETTERS.issuperset(letters):
         return None
     value = int(letters.translate(_DIGITS), 32)
     return UUID(int=value) if value < 1 << 128 else None
