@@ -164,7 +164,7 @@ def alternating(base_url: str, api: int) -> Iterator[tuple[Load, Load]]:
 
 @contextmanager
 def constant(pair: Pair, *limits: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Is the peer, with an answer of the usual size; gives its URL, its process and two tokens.
+    """Is the peer, with an answer of the usual size; gives its URL, its process and a token for each of its guests.
 
     limits: `none`, or the URL of the Redis that counts requests.
     """
@@ -182,9 +182,12 @@ def constant(pair: Pair, *limits: str) -> Iterator[tuple[str, int, list[str]]]:
     peer.stdin.write(json.dumps(answer))
     peer.stdin.close()
     base_url = peer.stdout.readline().strip()
+    tokens = []
     try:
-        with Client(base_url, "Anna") as anna, Client(base_url, "Boris") as boris:
-            yield base_url, peer.pid, [anna.token, boris.token]
+        for number in range(GAMES):
+            with Client(base_url, f"Guest {number}") as guest:
+                tokens.append(guest.token)
+        yield base_url, peer.pid, tokens
     finally:
         peer.terminate()
         peer.wait(30)
