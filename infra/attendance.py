@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from infra.bus.impatient import ImpatientWire
+from infra.bus.on_demand import ImpatientWire
 from services.attendance import AWAY_S, EVERYWHERE, Sign
 
 T = TypeVar("T")

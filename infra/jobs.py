@@ -16,7 +16,7 @@ from kombu import entity
 from kombu.exceptions import OperationalError
 from redis.exceptions import ResponseError
 
-from infra.bus.lasting import LastingWire
+from infra.bus.on_demand import LastingWire
 from infra.bus.wire import Wire, words
 from services.ports import Jobs, Unavailable
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from redis.exceptions import NoScriptError
 
-from infra.bus.impatient import ImpatientWire
+from infra.bus.on_demand import ImpatientWire
 from infra.bus.wire import Wire, words
 from services.limits import Verdict
 from services.ports import Unavailable

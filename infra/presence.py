@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from redis.exceptions import ResponseError
 
 from infra.beside import beside
-from infra.bus.lasting import LastingWire
+from infra.bus.on_demand import LastingWire
 from infra.bus.wire import Wire
 from services.ports import Unavailable
 
