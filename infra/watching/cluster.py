@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from infra.beside import beside
@@ -15,7 +16,7 @@ from infra.presence import Presence
 from infra.settings import Settings
 from infra.sql import statements
 from infra.watching.disk import disk_readings
-from infra.watching.numbers import Reading, reading
+from infra.watching.numbers import Reading, reading, reading_of
 from infra.watching.waiting import LOOK_S as WAITING_S
 from infra.watching.waiting import Waiting
 from services.ports import Unavailable
@@ -86,10 +87,7 @@ class Cluster:
     @property
     def readings(self) -> tuple[Reading, ...]:
         """Is what is exported of it."""
-
-        def one(name: str, key: str, meaning: str) -> Reading:
-            return Reading("gauge", name, meaning, lambda: self.seen.get(key, float("nan")))
-
+        one = partial(reading_of, lambda: self.seen)
         return (
             one("shanghai_relay_lag_seconds", "relay_lag", "How long the oldest event waits for the bus"),
             one("shanghai_relay_held_back", "held_back", "1 while an open writing transaction holds the relay back"),

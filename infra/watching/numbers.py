@@ -121,6 +121,11 @@ class Reading(Struct, frozen=True):
     label: str = ""
 
 
+def reading_of(seen: Callable[[], Mapping[str, float]], name: str, key: str, meaning: str) -> Reading:
+    """Is a gauge of one of several numbers that were seen together; NaN while it was not seen."""
+    return Reading("gauge", name, meaning, lambda: seen().get(key, float("nan")))
+
+
 @contextmanager
 def reading(*readings: Reading) -> Iterator[None]:
     """Exports numbers that are there while the block runs."""

@@ -1,10 +1,11 @@
 """What waits for webhooks and for quick match: the leading clock reads it beside the state of the cluster."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, get_args
 
 from infra.sql import statements
-from infra.watching.numbers import Reading
+from infra.watching.numbers import Reading, reading_of
 from services.ports import Unavailable
 from services.webhooks import Disabled
 
@@ -36,10 +37,7 @@ class Waiting:
     @property
     def readings(self) -> tuple[Reading, ...]:
         """Is what is exported of it."""
-
-        def one(name: str, key: str, meaning: str) -> Reading:
-            return Reading("gauge", name, meaning, lambda: self.seen.get(key, float("nan")))
-
+        one = partial(reading_of, lambda: self.seen)
         return (
             one("shanghai_webhook_deliveries_waiting", "waiting", f"Messages to be sent, up to {_COUNTED}"),
             one("shanghai_webhooks_due", "due", "Webhooks to which something may be sent now"),
