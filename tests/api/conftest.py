@@ -6,11 +6,9 @@ import pytest
 
 from tests.api.post import Post
 from tests.api.world import Clock, Player, World, new_world, players
+from tests.engines import anyio_backend
 
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+__all__ = ["anyio_backend"]
 
 
 @pytest.fixture

@@ -39,6 +39,14 @@ async def owner(own_settings: Settings) -> AsyncIterator[asyncpg.Connection]:
 
 
 @pytest.fixture
+async def outsider(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
+    """Another session at the database that all tests share, as its owner."""
+    connection = await asyncpg.connect(settings.database_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
 async def services(own_settings: Settings) -> AsyncIterator[Services]:
     async with open_services(own_settings) as services:
         yield services

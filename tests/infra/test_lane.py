@@ -52,13 +52,6 @@ async def log(settings: Settings, lane: Lane) -> AsyncIterator[PostgresLog]:
     await database.close()
 
 
-@pytest.fixture
-async def outsider(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(settings.database_url)
-    yield connection
-    await connection.close()
-
-
 @asynccontextmanager
 async def ahead(outsider: asyncpg.Connection, taken: Append) -> AsyncIterator[None]:
     """Another process writes an event whose version and command `taken` has, and commits when the lane waits for it."""

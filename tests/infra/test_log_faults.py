@@ -60,14 +60,6 @@ async def opened_lane(url: str) -> AsyncIterator[Lane]:
         await lane.close()
 
 
-@pytest.fixture
-async def outsider(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
-    """Another session, as the owner, on a way of its own."""
-    connection = await asyncpg.connect(settings.database_url)
-    yield connection
-    await connection.close()
-
-
 @asynccontextmanager
 async def held_up(outsider: asyncpg.Connection) -> AsyncIterator[None]:
     """Lets nobody write events until the block ends."""

@@ -8,24 +8,14 @@ from services.handouts import HandOuts
 from services.memory import MemoryJobs, MemoryWorkList
 from services.sweep import Sweep
 from services.tending import tend
-from tests.api.world import Clock, Player, World, asked, dealt_game, new_world, players
+from tests.api.conftest import clock, world
+from tests.api.world import Clock, Player, World, asked, dealt_game, players
 from tests.engines import anyio_backend
 
-__all__ = ["anyio_backend"]
+__all__ = ["anyio_backend", "clock", "world"]
 
 WINDOW = timedelta(seconds=5)
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def world() -> World:
-    return new_world()
-
-
-@pytest.fixture
-def clock(world: World) -> Clock:
-    world.log.now = clock = Clock()
-    return clock
 
 
 async def open_window(world: World, anna: Player, boris: Player) -> str:
