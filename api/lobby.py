@@ -22,10 +22,11 @@ from api.shapes import (
 )
 from domain.commands import Pace, SeatPlan
 from services import games, lobby, seeing
+from services.hot import Hot
 from services.limits import refuse_too_many_games
+from services.outcomes import Outcome
 from services.ports import KeyedRequest, Principal
 from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
-from services.tables import Hot, Outcome
 
 
 async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) -> Answer[GameBody]:

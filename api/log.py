@@ -15,9 +15,9 @@ from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
 from domain.state import is_over
 from services.chronicle import chronicle
+from services.hot import Hot
 from services.rendering import EventBody, Names, names_at, render_event, render_openly
 from services.seeing import watched_game
-from services.tables import Hot
 
 
 async def get_events(house: House, call: Call[EventsQuery, None]) -> Answer[EventPage]:

@@ -31,13 +31,14 @@ from domain.state import is_over
 from services.attendance import EVERYWHERE, Audience, people_of
 from services.cursors import LATE_AT_MOST, Cursor, digest_of, write_cursor
 from services.following import MARKS_AT_MOST, Subscription
+from services.hot import Hot
 from services.order import Mark
+from services.outcomes import GameNotFound
 from services.own_games import OwnGame, is_own, own_games
 from services.ports import Principal, Recorded, Unavailable
 from services.relay import Position
 from services.rendering import names_at, seat_held_by
 from services.seeing import as_listed, sees_late
-from services.tables import GameNotFound, Hot
 
 MISSED_AT_MOST = MARKS_AT_MOST // 2  # a client that has missed more reads its games anew
 

@@ -11,8 +11,8 @@ from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerd
 from domain.events import SeatChanged
 from domain.view import View
 from services import games, seeing
+from services.hot import Hot
 from services.rendering import NOBODY, move_id, names_at, render_decisions, render_event, render_view
-from services.tables import Hot
 
 
 async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | None]:

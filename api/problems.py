@@ -17,10 +17,10 @@ from services.games import HintsForbidden, NotYourDecision, NotYourGame, Refused
 from services.identity import ScopeNotOwned, TooManyTokens
 from services.invites import GameFull, InviteExpired, InviteNotFound, TooManyInvites
 from services.limits import TooManyGames
+from services.outcomes import Busy, GameNotFound, KeyReused, OtherVersion
 from services.ports import Overloaded, Unavailable
 from services.seats import GameNotFinished, PlayerNotFound
 from services.seeing import NotSeated
-from services.tables import Busy, GameNotFound, KeyReused, OtherVersion
 from services.tickets import AlreadyMatched, AlreadyWaiting, TicketNotFound
 from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound
 

@@ -13,10 +13,10 @@ from api.connections import Outlet
 from api.house import House
 from domain.events import SeatChanged
 from domain.state import is_over
+from services.hot import Hot
 from services.ports import Principal, Recorded
 from services.rendering import Names
 from services.seeing import as_seen, refuse_stranger
-from services.tables import Hot
 
 BATCH = 100  # events sent in one piece
 

@@ -32,8 +32,8 @@ from api.stream_tickets import ticket_holder
 from domain.refusals import Refused
 from services.identity import is_allowed
 from services.limits import Policy
+from services.outcomes import OtherVersion
 from services.ports import Principal, Unavailable
-from services.tables import OtherVersion
 
 Read: TypeAlias = Callable[[bytes, Headers], Any]
 

@@ -19,10 +19,11 @@ from api.readers import BATCH, Reader, has_names
 from api.stream_shapes import Heartbeat, Hello, Resync, bye_piece, extra, presence_pieces, resync_piece
 from domain.state import is_over
 from services.attendance import people_of
+from services.hot import Hot
+from services.outcomes import GameNotFound
 from services.ports import Unavailable
 from services.rendering import NOBODY, names_at, render_view
 from services.seeing import NotSeated, known_game, sees_late
-from services.tables import GameNotFound, Hot
 
 LATE_S = 0.5  # how much later still a delayed spectator may see what happened
 RECHECK_S = 1.0  # after which the log is asked again that was out of reach

@@ -234,8 +234,8 @@ def _run(data: Path | None, work: "Work[T]") -> T:
     from infra.embedded.reaching import settings_of
     from infra.office import open_office
     from infra.settings import read_database_url
+    from services.outcomes import Busy, Denied, GameNotFound
     from services.ports import Unavailable
-    from services.tables import Busy, Denied, GameNotFound
 
     with errors_as_lines(way_out="set it, or give --data"):
         if data is None:

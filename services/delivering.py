@@ -17,10 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from domain.view import DecisionView
+from services.hot import Hot
+from services.outcomes import GameNotFound
 from services.ports import Accounts, Principal, Unavailable
 from services.rendering import EventBody, names_at, render_decisions, render_event, timestamp
 from services.seeing import NotSeated, as_seen, refuse_stranger
-from services.tables import GameNotFound, Hot, Tables
+from services.tables import Tables
 from services.webhooks import DECISION_OPENED, PING, Fault, signature
 
 RETRIES_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400)  # after each failed attempt; then it has failed

@@ -25,12 +25,14 @@ from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
 from domain.state import Game, Seat
 from domain.view import view_for
+from services.hot import Hot
 from services.ids import new_uuid, public_id
+from services.outcomes import Denied, OtherVersion, Outcome
 from services.ports import KeyedRequest, Principal, Reservations, Secrets
 from services.rendering import seat_held_by
 from services.reserving import reserved_id
 from services.seeing import NotSeated, known_game, refuse_unknown, sees_late, watched_game
-from services.tables import Denied, Draft, Hot, OtherVersion, Outcome, Plan, Tables
+from services.tables import Draft, Plan, Tables
 
 
 class NotYourDecision(Denied):

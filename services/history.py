@@ -10,9 +10,9 @@ from domain import events as e
 from domain.fairness import check
 from domain.fairness_report import Finding, Report, ShownEvent
 from domain.ruleset import Contract
+from services.hot import Hot
 from services.ports import Recorded
 from services.rendering import EventBody, move_id, render_event
-from services.tables import Hot
 
 
 class RoundSummary(Struct, frozen=True):

@@ -11,13 +11,15 @@ from domain.commands import TableCommand, TakeSeat
 from domain.refusals import GameFinished, Refused, SeatNotFound, SeatNotHeld
 from domain.state import Game, is_over
 from services.games import NotYourDecision, own_seat
+from services.hot import Hot
 from services.ids import ALPHABET, new_uuid
+from services.outcomes import Denied, Outcome
 from services.ports import KeyedRequest, Principal, Reservations
 from services.rendering import seat_held_by
 from services.reserving import reserved_id
 from services.seats import handing_over
 from services.seeing import NotSeated, known_game
-from services.tables import Denied, Draft, Hot, Outcome, Tables
+from services.tables import Draft, Tables
 
 CODE_LETTERS = 16  # 80 bits: found by nobody who tries
 INVITES_AT_MOST = 20  # of one player to one game, whose time is not over

@@ -8,8 +8,9 @@ from msgspec import Meta, Struct
 
 from domain.state import is_over
 from services.ids import public_id
+from services.outcomes import GameNotFound
 from services.ports import KeyedRequest, Reservations
-from services.tables import GameNotFound, Tables
+from services.tables import Tables
 
 Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers", "webhook_tries"]
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]

@@ -11,10 +11,11 @@ from domain.state import Result, Status
 from domain.view import SeatView
 from domain.visible import kind_of
 from services.due import deadline_of
+from services.hot import Hot
 from services.operating import FoundGame, KeptWork, OperatorDesk, is_stalled
 from services.ports import Accounts, WorkKind
 from services.rendering import Names, names_at, render_game, timestamp, timestamp_if_any
-from services.tables import Hot, Tables
+from services.tables import Tables
 
 
 class OpenQuestion(Struct, frozen=True):

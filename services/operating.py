@@ -14,12 +14,14 @@ from msgspec import Struct
 
 from domain.commands import EndGame, Level, NoteOperator, SeatBotForAbsent, TableCommand
 from domain.state import Status, is_over
+from services.hot import Hot
 from services.identity import Scope, first_token
 from services.ids import new_uuid
+from services.outcomes import Outcome
 from services.ports import Accounts, Actor, KeyedRequest, Secrets, WorkKind
 from services.rendering import EventBody, Names, render_hands_open, render_openly
 from services.seats import PlayerNotFound
-from services.tables import Draft, Hot, Outcome, Tables
+from services.tables import Draft, Tables
 from services.tending import tend
 
 STALLED_S = 15.0  # overdue for so long: the clock has handed it out five times by then

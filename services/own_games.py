@@ -11,9 +11,10 @@ from msgspec import Struct
 from domain.state import Game, is_over
 from domain.view import SeatView, seat_view
 from services.listings import ListedGame, people_on
+from services.outcomes import GameNotFound
 from services.ports import Principal
 from services.rendering import seat_held_by
-from services.tables import GameNotFound, Tables
+from services.tables import Tables
 
 LOOKED_AT = 2_000  # of a player's games the newest so many
 

@@ -21,10 +21,10 @@ from domain.state import Game, Result, Seat, Status
 from domain.view import DecisionView, SeatView, View, view_for
 from domain.visible import kind_of, open_data, open_hands_data, seat_of, visible_data
 from services.due import deadline_of
+from services.hot import Hot
 from services.ids import public_id
 from services.listings import ListedGame, listed_game
 from services.ports import Accounts, Actor, Recorded
-from services.tables import Hot
 
 FORMER_PLAYER = "Former player"  # whoever has asked to be forgotten
 

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from services.ids import new_uuid
+from services.outcomes import KeyReused
 from services.ports import KeyedRequest, Reservations
-from services.tables import KeyReused
 
 
 async def reserved_id(reservations: Reservations, request: KeyedRequest) -> UUID:

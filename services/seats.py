@@ -18,10 +18,12 @@ from domain.commands import (
 from domain.refusals import Refused, SeatNotHeld, SeatTaken
 from domain.state import Game, Seat, is_over
 from services.games import NewGame, asked_by, refuse_unless_opener, refuse_unless_own, seat_at
+from services.hot import Hot
 from services.ids import new_uuid
+from services.outcomes import Denied, Outcome
 from services.ports import Accounts, KeyedRequest, Principal
 from services.seeing import NotSeated, as_listed, known_game
-from services.tables import Denied, Draft, Hot, Outcome, Tables
+from services.tables import Draft, Tables
 
 Ask = Callable[[Game], TableCommand]
 """Gives the command that a request means in this game; raises where the caller has no right to it."""

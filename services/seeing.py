@@ -9,10 +9,12 @@ from datetime import timedelta
 from domain.events import GameStarted, SeatChanged
 from domain.evolve import fold
 from domain.state import Game, is_over
+from services.hot import Hot
 from services.listings import ListedGame
+from services.outcomes import Denied, GameNotFound
 from services.ports import Principal
 from services.rendering import seat_held_by
-from services.tables import Denied, GameNotFound, Hot, Tables
+from services.tables import Tables
 
 
 class NotSeated(Denied):

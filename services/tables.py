@@ -4,133 +4,24 @@ Commands are decided on the game in memory; if that answer is a refusal or the a
 read and they are decided again. Whoever reads a game here never sees less than was acknowledged anywhere.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
-from msgspec import Struct
-
 from domain.commands import TableCommand
 from domain.decide import unfold
-from domain.events import Passed, RoundDealt
-from domain.evolve import fold
+from domain.events import Passed
 from domain.refusals import Refused
-from domain.state import Game, State, Unopened
-from domain.view import DecisionView, decisions_of
+from domain.state import Game, State
 from services.due import next_work
 from services.heads import Heads
+from services.hot import Hot
+from services.outcomes import Busy, Denied, GameNotFound, KeyReused, Outcome
 from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
 
 TRIES = 8
 MEMORY_BYTES = 256 << 20  # some hundred whole games, or thousands that have just begun
-
-# What a game takes in memory, measured: itself with its rules, and each of its events.
-GAME_BYTES = 16_000
-EVENT_BYTES = 450
-
-
-class Denied(Exception):
-    """A plan is refused for another reason than a rule of the game; it is judged again on fresh state."""
-
-
-class GameNotFound(Denied):
-    """There is no such game, or this player may not know of it."""
-
-
-class Busy(Exception):
-    """The game changed under every try; sending the request again helps."""
-
-
-class OtherVersion(Denied):
-    """The game is not at a version that the request was made for."""
-
-
-class KeyReused(Exception):
-    """The idempotency key belongs to another request."""
-
-
-class Outcome(Struct, frozen=True):
-    """What a command wrote: versions `first` to `last`, none where first > last. replayed: it was written before."""
-
-    command_id: UUID
-    first: int
-    last: int
-    replayed: bool = False
-
-
-class Hot:
-    """A game in memory with all its events."""
-
-    __slots__ = ("_asked", "_past", "events", "lock", "state")
-
-    def __init__(self) -> None:
-        self.state: State = Unopened()
-        self.events: list[Recorded] = []
-        self.lock = asyncio.Lock()
-        self._past: Hot | None = None
-        self._asked: dict[int, tuple[DecisionView, ...]] = {}
-
-    @property
-    def version(self) -> int:
-        """Number of the last event known here."""
-        return len(self.events)
-
-    @property
-    def game(self) -> Game:
-        """The game; only asked for after its first event."""
-        if not isinstance(self.state, Game):
-            raise GameNotFound
-        return self.state
-
-    def when(self, version: int) -> datetime | None:
-        """Time of an event; None for a later one than is known."""
-        return self.events[version - 1].occurred_at if 0 < version <= len(self.events) else None
-
-    def until(self, moment: datetime) -> "Hot":
-        """Gives the game as it was at a moment that never goes back, but at least up to its first deal."""
-        past = self._past = self._past or Hot()
-        known = past.version
-        waits = known == 0 or past.game.round is None  # there is nothing to hide yet
-        for recorded in self.events[known:]:
-            waits = waits and not isinstance(recorded.event, RoundDealt)
-            if not waits and recorded.occurred_at > moment:
-                break
-            known += 1
-        past.record(self.events[past.version : known])
-        return past
-
-    def still(self) -> "Hot":
-        """Gives the game as it is now, which does not go on."""
-        still = Hot()
-        still.state, still.events = self.state, self.events[:]
-        return still
-
-    def asked(self, seat: int) -> tuple[DecisionView, ...]:
-        """Lists the seat's open questions with all their options.
-
-        Cost: once for each version, a tenth of a second where a contract of somebody's own asks for the plain search.
-        """
-        if seat not in self._asked:
-            self._asked[seat] = decisions_of(self.game, seat)
-        return self._asked[seat]
-
-    @property
-    def size(self) -> int:
-        """Bytes that the game takes in memory, nearly."""
-        return GAME_BYTES + EVENT_BYTES * len(self.events)
-
-    def record(self, told: Sequence[Recorded], state: State | None = None) -> None:
-        """Records the next events; those that are known already, or would leave a gap, are left alone.
-
-        state: the game as it is after the last of them, where the caller has it.
-        """
-        new = [recorded for recorded in told if recorded.version > self.version]
-        if new and new[0].version == self.version + 1:
-            self.state = state or fold((recorded.event for recorded in new), self.state)
-            self.events += new
-            self._asked.clear()
 
 
 class Draft:
@@ -204,6 +95,20 @@ class Tables:
         if hot is not None:
             self._record(recorded.game_id, hot, (recorded,))
 
+    def known(self, game_id: str) -> Hot | None:
+        """Gives a game that is known in this process, without asking anybody, and without using it."""
+        hot = self._hot.get(game_id)
+        return hot if hot is not None and hot.events else None
+
+    def in_memory(self, game_id: str) -> Hot:
+        """Gives a game as it is known in this process, without asking the log; it may know no event yet."""
+        hot = self._hot.get(game_id)
+        if hot is None:
+            hot = self._hot[game_id] = Hot()
+            self._used_bytes += hot.size
+        self._hot.move_to_end(game_id)
+        return hot
+
     async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
         """Appends what the plan decides, or the recorded outcome of the same request.
 
@@ -273,20 +178,6 @@ class Tables:
             return False
         self._record(game_id, hot, await self.log.read(game_id, before))
         return hot.version > before
-
-    def known(self, game_id: str) -> Hot | None:
-        """Gives a game that is known in this process, without asking anybody, and without using it."""
-        hot = self._hot.get(game_id)
-        return hot if hot is not None and hot.events else None
-
-    def in_memory(self, game_id: str) -> Hot:
-        """Gives a game as it is known in this process, without asking the log; it may know no event yet."""
-        hot = self._hot.get(game_id)
-        if hot is None:
-            hot = self._hot[game_id] = Hot()
-            self._used_bytes += hot.size
-        self._hot.move_to_end(game_id)
-        return hot
 
     def _record(self, game_id: str, hot: Hot, told: Sequence[Recorded], state: State | None = None) -> None:
         before = hot.size

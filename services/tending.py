@@ -35,9 +35,11 @@ from domain.ruleset import Ruleset
 from domain.view import View, view_for
 from services.due import next_work
 from services.history import seat_of_command
+from services.hot import Hot
 from services.ids import uuid_of
+from services.outcomes import GameNotFound
 from services.ports import Secrets, Work, WorkKind
-from services.tables import Draft, GameNotFound, Hot, Plan, Tables
+from services.tables import Draft, Plan, Tables
 
 THINK_S = 0.25  # of a job: other games wait for it; where a contract is hard to lay, one move may take as long
 MOVES_AT_ONCE = 16

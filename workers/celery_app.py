@@ -22,8 +22,8 @@ from infra.roll import KEYS, SCRIPT, Caller
 from infra.settings import Settings
 from infra.watching.logs import told
 from infra.watching.vital import Vital
+from services.outcomes import Busy
 from services.ports import Unavailable
-from services.tables import Busy
 from workers.at_hand import put_down
 from workers.delivering import Sending
 from workers.jobs import Desk, die_with

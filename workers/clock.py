@@ -19,9 +19,10 @@ from services.announcing import Announcer
 from services.handouts import HandOuts
 from services.lag import LagWatch
 from services.matching import PAUSE_S, match
+from services.outcomes import Busy
 from services.ports import Unavailable
 from services.sweep import Sweep
-from services.tables import Busy, Tables
+from services.tables import Tables
 from workers.running import keep_leading, run
 
 _RETRY_UNKNOWN_S = 5.0

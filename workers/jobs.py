@@ -17,8 +17,8 @@ from infra.settings import Settings
 from infra.watching.counted import CountedTables, timed_choice
 from infra.watching.numbers import JOBS
 from infra.wiring import Services, open_services
+from services.outcomes import Busy
 from services.ports import Unavailable
-from services.tables import Busy
 from services.tending import tend
 from workers.at_hand import take_up
 

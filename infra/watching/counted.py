@@ -24,6 +24,7 @@ from infra.postgres.rows import ACTORS
 from infra.postgres.tickets import PostgresTickets
 from infra.watching import numbers
 from infra.watching.tracing import Tracing
+from services.outcomes import Busy, Denied, KeyReused, Outcome
 from services.ports import (
     Append,
     FeedEntry,
@@ -36,7 +37,7 @@ from services.ports import (
     VersionConflict,
 )
 from services.relay import LogEntry, Position
-from services.tables import Busy, Denied, KeyReused, Outcome, Plan, Tables
+from services.tables import Plan, Tables
 
 _WHAT = {GameOpened: "opened", GameStarted: "started", GameFinished: "finished", GameCancelled: "cancelled"}
 _OUTCOMES: dict[type[BaseException], str] = {

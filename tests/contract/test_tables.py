@@ -16,10 +16,12 @@ from domain.presets import preset
 from domain.refusals import Refused
 from services.codec import decode_event, encode_event
 from services.games import NewGame, open_game
+from services.hot import EVENT_BYTES, GAME_BYTES, Hot
 from services.ids import new_uuid
 from services.memory import utc_now
+from services.outcomes import Denied, GameNotFound
 from services.ports import Principal, Recorded, Unavailable
-from services.tables import EVENT_BYTES, GAME_BYTES, Denied, Draft, GameNotFound, Hot, Tables
+from services.tables import Draft, Tables
 from tests.appends import keyed, new_game
 from tests.contract.conftest import World
 from tests.contract.lists import new_player

@@ -20,9 +20,11 @@ from domain.refusals import Refused
 from infra.postgres.database import Database
 from infra.postgres.lane import Lane
 from infra.postgres.log import PostgresLog
+from services.hot import Hot
 from services.ids import new_uuid
+from services.outcomes import KeyReused, Outcome
 from services.ports import KeyedRequest
-from services.tables import Draft, Hot, KeyReused, Outcome, Tables
+from services.tables import Draft, Tables
 from tests.domain.games import at_random
 
 ENOUGH = 150  # events, where the round is not over before

@@ -17,8 +17,9 @@ from infra.watching.counted import CountedTables
 from infra.watching.numbers import Reading, reading
 from infra.wiring import Services
 from services.memory import MemoryLog
+from services.outcomes import GameNotFound
 from services.ports import Unavailable, VersionConflict, Work
-from services.tables import Draft, GameNotFound
+from services.tables import Draft
 from tests.appends import append, keyed, new_game
 from tests.contract.tables import opened
 from tests.engines import eventually, with_redis

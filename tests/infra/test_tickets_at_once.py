@@ -12,8 +12,8 @@ from infra.wiring import Services, open_services
 from services.identity import create_guest
 from services.ids import new_uuid, public_id
 from services.limits import TooManyGames
+from services.outcomes import KeyReused
 from services.ports import KeyedRequest, Principal
-from services.tables import KeyReused
 from services.tickets import PACES, AlreadyWaiting, NewTicket, Ticket, ask, cancel
 
 AT_ONCE = 12
