@@ -8,9 +8,9 @@ from uuid import UUID
 from msgspec import Struct
 
 from domain.commands import TableCommand, TakeSeat
-from domain.refusals import GameFinished, Refused, SeatNotFound, SeatNotHeld
+from domain.refusals import GameFinished, Refused, RuleBroken, SeatNotFound, SeatNotHeld
 from domain.state import Game, is_over
-from services.games import NotYourDecision, own_seat
+from services.games import NotYourDecision, RefusedUnseen, own_seat
 from services.hot import Hot
 from services.ids import ALPHABET, new_uuid
 from services.outcomes import Denied, Outcome
@@ -18,7 +18,7 @@ from services.ports import KeyedRequest, Principal, Reservations
 from services.rendering import seat_held_by
 from services.reserving import reserved_id
 from services.seats import handing_over
-from services.seeing import NotSeated, known_game
+from services.seeing import NotSeated, as_listed, known_game, sees_late
 from services.tables import Draft, Tables
 
 CODE_LETTERS = 16  # 80 bits: found by nobody who tries
@@ -96,22 +96,30 @@ async def invite(
     """Makes an invite; the same request again gives the same one.
 
     Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; Refused
-    for a seat that is none or a game that is over; TooManyInvites, where several at once may pass; KeyReused.
+    or RefusedUnseen for a seat that is none or a game that is over, as far as the player sees it; TooManyInvites, where
+    several at once may pass; KeyReused.
     """
-    game = (await known_game(tables, principal, game_id)).game
+    hot = await known_game(tables, principal, game_id)
+    game = hot.game
     if wanted.seat is not None and wanted.seat >= len(game.seats):
-        raise Refused(SeatNotFound(wanted.seat))
+        raise _refusal(SeatNotFound(wanted.seat), game, principal)
     if wanted.is_hand:
         if own_seat(game, principal) != wanted.seat:
             raise NotYourDecision
     elif seat_held_by(game, principal.player_id) is None and game.opened_by != principal.player_id:
         raise NotSeated
-    if is_over(game.status) and not await reservations.is_kept(request):
-        raise Refused(GameFinished())
+    if is_over(as_listed(tables, hot, principal).game.status) and not await reservations.is_kept(request):
+        raise _refusal(GameFinished(), game, principal)
     used = await invites.living(game_id, principal.player_id)
     if used >= INVITES_AT_MOST and not await reservations.is_kept(request):
         raise TooManyInvites
     return await invites.keep(await reserved_id(reservations, request), wanted)
+
+
+def _refusal(broken: RuleBroken, game: Game, principal: Principal) -> Exception:
+    """Is the refusal; who sees the game late is not told at which version it was."""
+    refused = Refused(broken)
+    return RefusedUnseen(refused) if sees_late(game, principal) else refused
 
 
 def new_code() -> str:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 from datetime import timedelta
 
+import httpx
 import pytest
 
 from tests.api.listening import guests, messages
@@ -50,6 +51,28 @@ async def test_a_spectator_reads_in_every_way_what_was_true_before(
     version = (await player.view(game_id))["version"]
     assert {after[""]["version"], after["/view"]["version"], after["/events"]["head_version"]} == {version}
     assert (after["list"]["version"], after["export"]["lines"]) == (version, version)
+
+
+async def test_a_refused_invite_tells_neither_how_far_the_game_is_nor_that_it_is_over(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+
+    async def invited(player: Player, **wanted: int) -> httpx.Response:
+        path = f"/v1/games/{game_id}/invites"
+        return await player.call("POST", path, wanted, idempotency_key=player.new_key())
+
+    nowhere = await invited(clara, seat=9)
+    assert_problem(nowhere, 404, "seat_not_found")
+    assert nowhere.json()["current_version"] is None
+    assert (await invited(anna, seat=9)).json()["current_version"] is not None
+    await anna.sent("POST", f"/v1/games/{game_id}/seats/0/handover", {"player_id": clara.player_id})
+    clock.at += timedelta(seconds=31)
+    await finish(world, game_id, 10, 20)
+    assert_problem(await invited(clara), 409, "game_finished")
+    assert (await invited(anna)).status_code == 201  # its opener, who sees it played
+    clock.at += timedelta(seconds=31)
+    assert_problem(await invited(anna), 409, "game_finished")
 
 
 async def test_who_hands_their_cards_over_sees_late_from_then_on(
