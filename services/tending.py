@@ -30,7 +30,6 @@ from domain.decide import timed_out_move
 from domain.decisions import Decision, open_decisions
 from domain.events import ClaimsClosed, TurnWarned
 from domain.luck import link
-from domain.refusals import Refused
 from domain.ruleset import Ruleset
 from domain.view import View, view_for
 from services.due import next_work
@@ -75,10 +74,7 @@ async def tend(
     if work is None or (work.kind in TIMED and not _is_over(work, await now())):
         return
     seed = await secrets.seed(game_id) if work.kind in ("score", "deal") else b""
-    try:
-        await tables.carry_out(game_id, _if_still_due(work, _plan(work, seed, choose)))
-    except Refused:
-        return  # somebody else has done it
+    await tables.carry_out(game_id, _if_still_due(work, _plan(work, seed, choose)))
 
 
 def _is_over(work: Work, now: datetime) -> bool:
@@ -199,10 +195,9 @@ def _acts_in_a_row(hot: Hot, seat: int) -> int:
 
 def _sit_in(draft: Draft, decision: Decision) -> None:
     """Seats a bot in the place of a person who is away; they may reclaim the seat at any time."""
-    seat = draft.game.seats[decision.seat]
-    if draft.game.status == "playing" and seat.controller == "human" and not seat.out:
-        command = ChangeController(decision.seat, "bot", seat.player_id, "normal", "sat_in", is_silent=True)
-        draft.carry_out(command, "timer", _derived_id(draft, f"away-{decision.decision_id}"))
+    player_id = draft.game.seats[decision.seat].player_id
+    command = ChangeController(decision.seat, "bot", player_id, "normal", "sat_in", is_silent=True)
+    draft.carry_out(command, "timer", _derived_id(draft, f"away-{decision.decision_id}"))
 
 
 def _warn(draft: Draft) -> None:
