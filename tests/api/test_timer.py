@@ -12,7 +12,8 @@ from domain import events as e
 from domain.presets import Json
 from services.ids import public_id
 from services.ports import Actor, Recorded
-from services.tables import Draft, Hot
+from services.hot import Hot
+from services.tables import Draft
 from services.tending import _acts_in_a_row, _time_is_over
 from tests.api.silence import PACE, view, wait
 from tests.api.world import Clock, Player, World, dealt_game, in_turn
