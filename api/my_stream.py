@@ -193,11 +193,11 @@ class _Telling:
                 if pieces:
                     break
                 raise
-            if self._own.is_lost:
-                break
-            pending.popleft()
             if piece:
                 pieces.append(piece)
+            if self._own.is_lost:  # nothing is pending any more
+                break
+            pending.popleft()
         if not pieces:
             pieces = [piece for game_id in list(self._late) if (piece := await self._late_of(game_id))]
         if not pieces and self._audience.changed:

@@ -104,6 +104,19 @@ async def test_lists_and_pages_tell_late_that_a_game_is_over(
     assert await told(anna) == await told(clara) == ([], [game_id], 1)
 
 
+async def test_who_is_told_late_that_a_game_is_over_asks_for_a_rematch_as_late(
+    world: World, clock: Clock, anna: Player, boris: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
+    clock.at += timedelta(seconds=31)
+    await finish(world, game_id, 10, 20)
+    path = f"/v1/games/{game_id}/rematch"
+    assert_problem(await boris.call("POST", path, idempotency_key="early"), 409, "game_not_finished")
+    clock.at += timedelta(seconds=31)
+    assert (await boris.sent("POST", path))["rematch_of"] == game_id
+
+
 async def test_a_game_that_waits_is_shown_as_it_is(anna: Player, boris: Player, clara: Player) -> None:
     game_id = (await anna.open_game(**LATE))["game_id"]
     await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")

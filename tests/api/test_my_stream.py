@@ -140,6 +140,26 @@ async def test_what_was_written_before_the_database_went_away_is_told_all_the_sa
     assert not away
 
 
+async def test_what_was_written_while_more_came_than_can_be_kept_is_told_before_the_resync(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def names_while_more_comes(*asked: Any) -> Names:
+        monkeypatch.setattr(following, "MARKS_AT_MOST", 0)
+        for own in world.house.following.by_game[game_id]:
+            own.tell(own.pending[0])
+        return await names_at(*asked)
+
+    monkeypatch.setattr("api.my_stream.names_at", names_while_more_comes)
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
+        game_id = await dealt_game(world, anna, boris)
+        async with aclosing(mine(anna)) as stream:
+            assert (await anext(stream))[0] == "hello"
+            await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
+            [changed, resync] = [message async for message in stream]
+        assert (changed[0], resync[0]) == ("seat_changed", "resync")
+        assert resync[2]["games"][0]["after"] == changed[2]["version"]
+
+
 async def test_of_a_game_that_has_ended_what_was_missed_is_told_and_then_nothing(world: World) -> None:
     async with serving(world) as (_, base_url), guests(base_url, "Anna") as [anna]:
         game_id = (await anna.open_game())["game_id"]
@@ -242,6 +262,24 @@ async def test_an_opener_who_does_not_play_is_told_late_and_every_event_once(wor
         assert [event["version"] for event in told] == list(range(shown + 1, version + 1))
         assert told == (await anna.sent("GET", f"/v1/games/{game_id}/events?after={shown}"))["items"]
         assert not any("hand" in event["data"] for event in told)
+
+
+async def test_of_too_many_games_that_are_told_late_only_the_newest_are(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.my_stream.LATE_AT_MOST", 1)
+    async with serving(world) as (_, base_url), guests(base_url, "Anna", "Boris") as (anna, boris):
+        seats = [{"controller": "open"}] * 2
+        *older, newest = sorted([(await anna.open_game(seats=seats, **LATE))["game_id"] for _ in range(3)])
+        played = (await anna.open_game(**LATE))["game_id"]
+        async with aclosing(mine(anna)) as stream:
+            places = (await anext(stream))[2]["games"]
+            assert {place["game_id"] for place in places} == {newest, played}
+            for game_id in older:
+                await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")
+            version = (await boris.sent("PUT", f"/v1/games/{played}/seats/1"))["version"]
+            read = await told_until(stream, played, version)
+        assert {data["game_id"] for _, _, data in read} == {played}
 
 
 async def test_a_client_that_takes_too_long_is_cut_off_and_told_the_rest_later(

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from domain import events as e
 from domain.presets import Json
+from services.hot import Hot
 from services.ids import public_id
 from services.ports import Actor, Recorded
-from services.hot import Hot
 from services.tables import Draft
 from services.tending import _acts_in_a_row, _time_is_over
 from tests.api.silence import PACE, view, wait
