@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from services.identity import TokenOver, create_guest, mint_token, who_is
 from services.operating import revoke_tokens
+from services.stream_tickets import Opens, make_ticket, whose_ticket
 from services.webhooks import WebhookChange
 from tests.appends import new_game
 from tests.contract.conftest import World
@@ -25,6 +26,20 @@ async def test_nothing_is_sent_to_the_webhooks_of_a_suspended_player(world: Worl
     assert webhook.webhook_id in await world.announced.due(1_000)
     assert [each.webhook_id for each in await world.announced.listeners([webhook.player_id])] == [webhook.webhook_id]
     assert await versions(world, webhook) == [1]
+
+
+async def test_no_ticket_opens_a_stream_while_its_player_is_suspended(world: World) -> None:
+    guest = await create_guest(world.accounts, "Anna")
+    principal = await who_is(world.accounts, guest.token)
+    assert principal is not None
+    opens = Opens(None, with_view=False)
+    made = await make_ticket(world.stream_tickets, principal, opens)
+    assert made is not None
+    await world.desk.suspend(guest.player_id, is_suspended=True)
+    assert await whose_ticket(world.stream_tickets, made[0], opens) is None
+    assert await make_ticket(world.stream_tickets, principal, opens) is None
+    await world.desk.suspend(guest.player_id, is_suspended=False)
+    assert await whose_ticket(world.stream_tickets, made[0], opens) is not None
 
 
 async def test_who_has_no_token_any_more_has_no_webhook_that_sends_until_it_is_switched_on_again(world: World) -> None:
