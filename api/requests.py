@@ -149,6 +149,11 @@ def decode_query(query: bytes, type_: type[T]) -> T:
         raise _shape_failure("query", str(error), type_) from None
 
 
+def names_in(query: bytes) -> set[str]:
+    """Gives the names of the parameters in a query string, however they are spelled there."""
+    return {name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)} if query else set()
+
+
 def keyed_request(
     headers: Headers, operation: str, principal: str, method: str, path: str, body: bytes
 ) -> KeyedRequest:

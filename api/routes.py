@@ -26,6 +26,7 @@ from api.requests import (
     decode_body,
     decode_query,
     keyed_request,
+    names_in,
     read_body,
 )
 from api.stream_tickets import ticket_holder
@@ -122,7 +123,7 @@ async def _counted(
 ) -> dict[str, str]:
     """Counts a request for its token, or where it needs none for its address; gives the RateLimit headers."""
     costly = operation.costly
-    is_costly = costly.encode() + b"=" in scope["query_string"] if isinstance(costly, str) else costly
+    is_costly = costly in names_in(scope["query_string"]) if isinstance(costly, str) else costly
     subject = neighbourhood(_address(scope)) if caller is None else caller.token_id
     return await refuse_beyond(house.limits[policy], policy, subject, house.quotas.costly_read if is_costly else 1)
 

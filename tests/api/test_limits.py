@@ -102,6 +102,7 @@ async def test_what_costs_more_counts_more() -> None:
         game = f"/v1/games/{game_id}"
         assert await cost("GET", f"{game}/view") == 1
         assert await cost("GET", f"{game}/view?at_version=3") == 10
+        assert await cost("GET", f"{game}/view?at%5Fversion=3") == 10
         assert await cost("GET", f"{game}/export") == 10
         assert await cost("GET", f"{game}/hint") == 10
         assert await cost("POST", f"{game}/moves/validate", move) == 10
