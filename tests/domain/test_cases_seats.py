@@ -152,6 +152,18 @@ def test_a_leaver_can_be_skipped_no_more_and_who_plays_is_asked_anew() -> None:
     assert t.decision(ANNA) != before
 
 
+def test_where_only_those_who_miss_a_turn_are_left_the_first_of_them_plays() -> None:
+    hands = ["X 1R 2R", "X 1Y 2Y", "1G 2G", "1B 2B"]
+    t = table("ten-phases", hands, pile=((DAVID, "12R"),), stock="4R 5R 6R", overrides=OUT)
+    t.answer(ANNA, Discard("X", skip=DAVID))
+    t.answer(BORIS, DrawStock())
+    t.answer(BORIS, Discard("X", skip=ANNA))
+    t.carry_out(LeaveForGood(BORIS))
+    assert t.asked() == {CLARA: "draw"}
+    t.carry_out(LeaveForGood(CLARA))
+    assert t.asked() == {DAVID: "draw"}
+
+
 def test_an_offer_goes_on_to_the_next_when_the_asked_seat_leaves() -> None:
     t = in_phase("offered")
     assert kinds(t.carry_out(LeaveForGood(CLARA))) == ["SeatChanged", "SwapDeclined", "SwapOffered"]
@@ -162,7 +174,7 @@ def test_an_offer_goes_on_to_the_next_when_the_asked_seat_leaves() -> None:
 
 
 def test_the_hand_of_a_leaver_is_counted_this_round_and_nothing_is_dealt_to_it_later() -> None:
-    t = sitting(overrides=OUT)
+    t = sitting(overrides=OUT | {"points": {"go_out_bonus": [10]}})
     deal(t, 1)
     t.carry_out(LeaveForGood(BORIS))
     end_round(t, ANNA)

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain import events as e
-from domain.commands import Buy, Discard, DrawStock, ScoreRound, TakeDiscard
+from domain.commands import Buy, Discard, DrawStock, LeaveForGood, ScoreRound, TakeDiscard
 from domain.presets import Json
 from tests.domain.table import ANNA, BORIS, CLARA, DAVID, Table, cards, kinds, meld, open_discard, table
 
@@ -145,6 +145,20 @@ def test_a_round_ends_after_some_laps_in_which_nobody_draws_or_takes_a_card(laps
         t.game = replace(t.game, round=replace(t.round, pile=t.round.pile[-1:]))
         turns += 1
     assert turns == laps * 3
+
+
+def test_a_lap_is_as_long_as_there_are_seats_that_still_play() -> None:
+    t = table(
+        "davis", ["KC KD", "QC QD", "JC JD", "TC TD"], step="draw", stock="", pile=(),
+        overrides={"idle_laps": {"no_draw": 1}, "buy": NO_BUYS, "leaver": "out"},
+    )  # fmt: skip
+    t.carry_out(LeaveForGood(BORIS))
+    for seat in (ANNA, CLARA, DAVID):
+        assert t.round.turn == seat
+        t.answer(seat, DrawStock())
+        t.answer(seat, Discard(t.hand(seat)[0]))
+        t.game = replace(t.game, round=replace(t.round, pile=t.round.pile[-1:]))
+    assert isinstance(t.events[-1], e.RoundEnded)
 
 
 @pytest.mark.parametrize("laps", [3, 10])

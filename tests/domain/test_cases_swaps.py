@@ -226,10 +226,10 @@ def test_a_moved_wild_may_not_cost_the_discard_that_must_be_kept() -> None:
 EIGHTS = "8H 8D JK(8)"
 
 
-def round_the_table(*hands: str, down: Sequence[int] = (ANNA, BORIS, CLARA, DAVID)) -> Table:
+def round_the_table(*hands: str, down: Sequence[int] = (ANNA, BORIS, CLARA, DAVID), **knobs: Json) -> Table:
     """Anna, who is down, can lay a joker on Boris's queens; the others hold eights or not."""
     melds = [meld(CLARA, "set", EIGHTS), meld(BORIS, "set", "QD QH QC")]
-    return table("king-rummy", hands, melds=melds, down=down)
+    return table("king-rummy", hands, melds=melds, down=down, overrides=knobs)
 
 
 def test_after_wilds_were_laid_everybody_who_is_down_is_asked_in_turn() -> None:
@@ -277,6 +277,16 @@ def test_going_down_with_a_wild_offers_it_before_the_discard() -> None:
     t = round_the_table(hand, "8S KD", "8C KH", "KS 2C", down=[BORIS])
     t.answer(ANNA, lay_down(("set", "7D 7S JK"), ("run", "5C 6C 7C 8C")))
     assert t.asked() == {BORIS: "claim"}
+
+
+def test_who_has_just_gone_down_keeps_nobody_else_from_an_offer() -> None:
+    hand = "7D 7S JK 5C 6C 7C 8C KC 9C"
+    t = round_the_table(hand, "8S KD", "8C KH", "KS 2C", down=[BORIS], lay_off="later_turn")
+    t.answer(ANNA, lay_down(("set", "7D 7S JK"), ("run", "5C 6C 7C 8C")))
+    swap = SwapWild("m1", "JK", as_="8", card="8S")
+    assert t.options(BORIS) == (swap, Pass())
+    t.answer(BORIS, swap)
+    assert t.hand(BORIS) == ("KD", "JK")
 
 
 def test_the_timer_lets_an_offer_pass() -> None:
