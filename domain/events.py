@@ -13,7 +13,10 @@ from domain.commands import Controller, End, Level, Pace, Spectators, Visibility
 from domain.meld import Meld, Placed
 from domain.ruleset import Part, Ruleset
 
+TurnStep: TypeAlias = Literal["draw", "discard"]
+DrawSource: TypeAlias = Literal["stock", "discard"]
 ClaimsEnd: TypeAlias = Literal["answered", "time", "taken", "called", "left"]
+Renewal: TypeAlias = Literal["shuffle", "turn_over"]
 RoundEnd: TypeAlias = Literal["out", "exhausted", "left"]
 Cancelling: TypeAlias = Literal["opener", "expired", "operator"]
 OperatorAct: TypeAlias = Literal["log_read", "unstuck", "bot_seated", "ended"]
@@ -105,7 +108,7 @@ class TurnBegan(Struct, frozen=True, gc=False):
     """
 
     seat: int
-    step: Literal["draw", "discard"]
+    step: TurnStep
     discard_open: bool
     claimants: tuple[int, ...]
     skipped: tuple[int, ...] = ()
@@ -115,7 +118,7 @@ class CardDrawn(Struct, frozen=True, gc=False):
     """The player in turn has a card more, from the stock or the pile."""
 
     seat: int
-    source: Literal["stock", "discard"]
+    source: DrawSource
     card: Card
     stock_count: int
 
@@ -267,7 +270,7 @@ class StockRenewed(Struct, frozen=True, gc=False):
     kept: 1, or 2 while the top is on its way to a buyer or a meld.
     """
 
-    how: Literal["shuffle", "turn_over"]
+    how: Renewal
     stock: tuple[Card, ...]
     kept: int
 

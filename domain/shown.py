@@ -7,6 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from domain.cards import Card, Hand
 from domain.commands import Controller, End, Level, Pace
+from domain.events import Cancelling, ClaimsEnd, DrawSource, OperatorAct, Renewal, RoundEnd, SeatChange, TurnStep
 from domain.meld import Meld, Placed
 from domain.ruleset import Part, Ruleset
 
@@ -29,7 +30,7 @@ class SeatChangedData(Struct, frozen=True):
     player_id: str | None
     controller: Controller
     level: Level | None
-    reason: str
+    reason: SeatChange
 
 
 class NoncesAskedData(Struct, frozen=True):
@@ -74,7 +75,7 @@ class TurnBeganData(Struct, frozen=True):
     skipped: the seats that have missed their turn before it.
     """
 
-    step: str
+    step: TurnStep
     discard_open: bool
     waiting: int
     skipped: tuple[int, ...]
@@ -87,7 +88,7 @@ class TurnWarnedData(Struct, frozen=True):
 class CardDrawnData(Struct, frozen=True):
     """A card drawn; public when it comes from the pile."""
 
-    source: str
+    source: DrawSource
     stock_count: int
     card: Card | UnsetType = UNSET
 
@@ -124,7 +125,7 @@ class CardBoughtData(Struct, frozen=True):
 class ClaimsClosedData(Struct, frozen=True):
     """The open discard is settled."""
 
-    reason: str
+    reason: ClaimsEnd
 
 
 class DiscardOpenedData(Struct, frozen=True):
@@ -213,7 +214,7 @@ class TurnEndedData(Struct, frozen=True):
 class StockRenewedData(Struct, frozen=True):
     """The pile became the stock."""
 
-    how: str
+    how: Renewal
     stock_count: int
     discard_count: int
 
@@ -221,7 +222,7 @@ class StockRenewedData(Struct, frozen=True):
 class RoundEndedData(Struct, frozen=True):
     """All hands, and the round's secret to check the deal with."""
 
-    reason: str
+    reason: RoundEnd
     hands: tuple[Hand, ...]
     revealed: str
 
@@ -244,13 +245,13 @@ class GameFinishedData(Struct, frozen=True):
 class GameCancelledData(Struct, frozen=True):
     """The game is not played, or not to its end."""
 
-    reason: str
+    reason: Cancelling
 
 
 class OperatorActedData(Struct, frozen=True):
     """Who runs the server has done something to the game: `log_read` (they saw all hands), `unstuck`, and so on."""
 
-    what: str
+    what: OperatorAct
 
 
 VisibleData: TypeAlias = (

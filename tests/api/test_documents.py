@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import httpx
 import pytest
@@ -236,3 +236,14 @@ def nodes(value: Any) -> Iterator[Json]:
         yield value
     for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from nodes(below)
+
+
+def test_the_words_that_an_event_can_hold_are_listed() -> None:
+    silent = []
+    for event in EVENT_KINDS:
+        told = SCHEMAS[f"{event.__name__}Data"]["properties"]
+        for name, type_ in get_type_hints(event).items():
+            if get_origin(type_) is Literal and name in told:
+                listed = told[name].get("x-extensible-enum", ())
+                silent += [f"{event.__name__}.{name} {word}" for word in get_args(type_) if word not in listed]
+    assert silent == []
