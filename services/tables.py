@@ -112,42 +112,49 @@ class Tables:
     async def carry_out(self, game_id: str, plan: Plan, request: KeyedRequest | None = None) -> Outcome:
         """Appends what the plan decides, or the recorded outcome of the same request.
 
-        Errors: Refused, Denied, KeyReused, Busy, Unavailable. What a refused plan drafted is forgotten. A refusal is
-        final where the game was read since the call, however fast it goes on.
+        Errors: Refused, Denied, KeyReused, Busy, Unavailable. What a refused plan drafted is forgotten. A refusal, and
+        that there is nothing to do, is final where the game was read since the call, however fast it goes on.
         """
         hot = self.in_memory(game_id)
+        hot.commands += 1
+        try:
+            async with hot.lock:
+                return await self._carry_out(game_id, hot, plan, request)
+        finally:
+            hot.commands -= 1
+
+    async def _carry_out(self, game_id: str, hot: Hot, plan: Plan, request: KeyedRequest | None) -> Outcome:
         is_fresh = False
-        async with hot.lock:
-            for _ in range(TRIES):
-                draft = Draft(hot)
-                try:
-                    plan(draft)
-                except (Refused, Denied):
-                    if not is_fresh:
-                        is_fresh = True
-                        if await self._read_tail(game_id, hot):
-                            continue
-                    if request and (before := await self._replayed(game_id, request)):
-                        return before
-                    if not hot.events:
-                        self._forget(game_id)
-                    raise
-                if not draft.events:
-                    if request and not is_fresh:
-                        is_fresh = True
-                        if await self._read_tail(game_id, hot):
-                            continue
-                    if request and (before := await self._replayed(game_id, request)):
-                        return before
-                    return Outcome(UUID(int=0), hot.version + 1, hot.version)
-                try:
-                    return await self._append(game_id, hot, draft, request)
-                except VersionConflict:
+        for _ in range(TRIES):
+            draft = Draft(hot)
+            try:
+                plan(draft)
+            except (Refused, Denied):
+                if not is_fresh:
                     is_fresh = True
-                    await self._read_tail(game_id, hot)
-                except KeyUsed:
-                    if request and (before := await self._replayed(game_id, request)):
-                        return before
+                    if await self._read_tail(game_id, hot):
+                        continue
+                if request and (before := await self._replayed(game_id, request)):
+                    return before
+                if not hot.events:
+                    self._forget(game_id)
+                raise
+            if not draft.events:
+                if not is_fresh:
+                    is_fresh = True
+                    if await self._read_tail(game_id, hot):
+                        continue
+                if request and (before := await self._replayed(game_id, request)):
+                    return before
+                return Outcome(UUID(int=0), hot.version + 1, hot.version)
+            try:
+                return await self._append(game_id, hot, draft, request)
+            except VersionConflict:
+                is_fresh = True
+                await self._read_tail(game_id, hot)
+            except KeyUsed:
+                if request and (before := await self._replayed(game_id, request)):
+                    return before
         raise Busy
 
     async def _append(self, game_id: str, hot: Hot, draft: Draft, request: KeyedRequest | None) -> Outcome:
@@ -190,7 +197,7 @@ class Tables:
         """Forgets what was not used for the longest time; the last used game stays, and who has a command under way."""
         while self._used_bytes > self._memory_bytes:
             last = next(reversed(self._hot))
-            idle = (game_id for game_id, hot in self._hot.items() if game_id != last and not hot.lock.locked())
+            idle = (game_id for game_id, hot in self._hot.items() if game_id != last and not hot.commands)
             oldest = next(idle, None)
             if oldest is None:
                 return

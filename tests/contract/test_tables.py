@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from domain.commands import DealRound, Pace, SeatPlan, StartGame, TakeSeat
+from domain.commands import DealRound, LeaveSeat, Pace, SeatPlan, StartGame, TakeSeat
 from domain.evolve import fold
 from domain.luck import link
 from domain.presets import preset
@@ -109,13 +109,38 @@ async def test_a_game_that_is_larger_than_all_memory_is_played(world: World) -> 
 
 
 async def test_a_game_with_a_command_under_way_stays(world: World) -> None:
+    """Also at the moment at which one has ended and the next one, which has waited for it, has not begun."""
     tables = Tables(world.log, memory_bytes=ROOM_FOR_THREE)
+    other = await opened(Tables(world.log))
+    told = await world.log.read(other)
     busy = await opened(tables)
     async with tables.in_memory(busy).lock:
+        command = asyncio.create_task(tables.carry_out(busy, _deal))
+        await asyncio.sleep(0)  # it waits
         for _ in range(5):
             await opened(tables)
         assert busy in tables._hot
         assert len(tables._hot) == 3
+    tables.in_memory(other)
+    for recorded in told:
+        tables.offer(recorded)
+    assert busy in tables._hot
+    outcome = await command
+    assert tables.in_memory(busy).version >= outcome.last
+    for _ in range(3):
+        await opened(tables)
+    assert busy not in tables._hot
+
+
+async def test_that_there_is_nothing_to_do_is_said_of_the_game_as_it_is(world: World) -> None:
+    tables, others = Tables(world.log), Tables(world.log)
+    game_id = await opened(others)
+    await tables.fresh(game_id)
+    await others.carry_out(game_id, lambda draft: draft.carry_out(LeaveSeat(0), "player", new_uuid()))
+    sitting_down = TakeSeat(0, "ply_0")
+    outcome = await tables.carry_out(game_id, lambda draft: draft.carry_out(sitting_down, "player", new_uuid()))
+    assert (outcome.first, outcome.last) == (7, 7)
+    assert (await others.fresh(game_id)).game.seats[0].player_id == "ply_0"
 
 
 async def test_a_refusal_is_final_however_fast_the_game_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
