@@ -42,6 +42,13 @@ async def asked(world: World, player: Player, game_id: str) -> Json:
     return decision
 
 
+def cards_from_stock(event: Json) -> list[str]:
+    """Lists what a seat has got from the stock: a card in its turn, or a buyer's penalty."""
+    data = event["data"]
+    is_drawn = event["kind"] == "card_drawn" and data["source"] == "stock"
+    return [data["card"]] if is_drawn else data.get("penalty_cards", [])
+
+
 async def test_a_move_can_be_tried_and_nothing_happens(world: World, anna: Player, played: str) -> None:
     decision = await asked(world, anna, played)
     before = await anna.sent("GET", f"/v1/games/{played}/view")
@@ -161,9 +168,8 @@ async def test_the_replay_is_open_and_waits_for_the_end(
                 dealt = event["data"]
                 assert [len(hand) for hand in dealt["hands"]] == dealt["hand_counts"]
                 assert len(dealt["stock"]) == dealt["stock_count"]
-    drawn = [event for event in events if event["kind"] == "card_drawn" and event["data"]["source"] == "stock"]
     first_deal = next(event["data"] for event in events if event["kind"] == "round_dealt")
-    assert first_deal["stock"][0] == drawn[0]["data"]["card"]
+    assert first_deal["stock"][0] == next(card for event in events for card in cards_from_stock(event))
 
 
 async def test_the_luck_of_a_round_can_be_checked(world: World, anna: Player, finished: str, played: str) -> None:
