@@ -22,14 +22,14 @@ class RedisAttendance:
         self._away_s = away_s
 
     async def attend(self, signs: Collection[Sign]) -> None:
-        for some in _some_of([_key(sign) for sign in signs], _AT_ONCE):
+        for some in _in_calls([_key(sign) for sign in signs]):
             await self._call(some, round(self._away_s * 1000))
 
     async def absent(self, asked: Sequence[Sign]) -> set[Sign]:
         """A player is there who was seen at the game, or follows all their games."""
         signs = sorted({*asked, *((EVERYWHERE, player) for _, player in asked)})
         seen: set[Sign] = set()
-        for some in _some_of(signs, _AT_ONCE):
+        for some in _in_calls(signs):
             age_s, *is_there = await self._call([_key(sign) for sign in some])
             if age_s <= self._away_s:
                 return set()
@@ -52,5 +52,5 @@ def _key(sign: Sign) -> str:
     return f"shanghai:here:{sign[0]}:{sign[1]}"
 
 
-def _some_of(those: Sequence[T], count: int) -> Iterator[Sequence[T]]:
-    return (those[start : start + count] for start in range(0, len(those), count))
+def _in_calls(those: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (those[start : start + _AT_ONCE] for start in range(0, len(those), _AT_ONCE))

@@ -1,13 +1,13 @@
 """How an event looks on the bus, and where. Postgres writes the entries (sql/relay.sql); they are read here."""
 
 import struct
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from uuid import UUID
 
 import msgspec
 
-from infra.postgres.rows import ACTORS
+from infra.postgres.rows import ACTORS, EPOCH
 from services.codec import decode_event
 from services.ids import public_id
 from services.ports import FeedEntry, Recorded
@@ -15,8 +15,6 @@ from services.ports import FeedEntry, Recorded
 FIELD = b"e"
 HEAD = struct.Struct(">16sihhhh16sq")
 """Game, version, type, schema, actor, round (0: none), command, microseconds since EPOCH; then the payload, if any."""
-
-EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # Postgres's own
 
 
 def stream_key(generation: str, shard: int) -> str:

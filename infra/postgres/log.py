@@ -1,21 +1,20 @@
 """The event store on Postgres."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from struct import Struct
 from uuid import UUID
 
 from infra.postgres.database import Database
 from infra.postgres.lane import Beaten, Lane
-from infra.postgres.rows import ACTORS, append_row
+from infra.postgres.rows import ACTORS, EPOCH, append_row
 from infra.sql import statements
 from services.codec import decode_event
 from services.ids import uuid_of
 from services.ports import Append, KeyUsed, Receipt, Recorded, VersionConflict
 
 _SQL = statements("log")
-_PACKED = Struct(">hhhh16sq")  # type, schema, actor, round or -1, command, microseconds since _ZERO
-_ZERO = datetime(2000, 1, 1, tzinfo=UTC)
+_PACKED = Struct(">hhhh16sq")  # type, schema, actor, round or -1, command, microseconds since EPOCH
 
 
 class PostgresLog:
@@ -70,10 +69,10 @@ class PostgresLog:
 
 def _unpacked(game_id: str, after: int, packed: bytes, payloads: Sequence[bytes]) -> Iterator[Recorded]:
     """Reads events; those of one command were appended together, so they share its id and its time."""
-    of_command, command, at = b"", UUID(int=0), _ZERO
+    of_command, command, at = b"", UUID(int=0), EPOCH
     for version, (fields, payload) in enumerate(zip(_PACKED.iter_unpack(packed), payloads, strict=True), after + 1):
         type_, schema, actor, round_, command_id, microseconds = fields
         if command_id != of_command:
-            of_command, command, at = command_id, UUID(bytes=command_id), _ZERO + timedelta(microseconds=microseconds)
+            of_command, command, at = command_id, UUID(bytes=command_id), EPOCH + timedelta(microseconds=microseconds)
         event, round_ = decode_event(type_, schema, payload), None if round_ < 0 else round_
         yield Recorded(game_id, version, event, ACTORS[actor], round_, command, at)

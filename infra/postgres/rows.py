@@ -1,7 +1,7 @@
 """Numbers that stand in the tables for words; appends as rows, and rows as events."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -25,6 +25,7 @@ WORK_KINDS: dict[int, WorkKind] = {
 }
 NOTHING = 0  # the kind of a work row that only overtakes the ones before
 
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # Postgres's own; its binary times count from it
 LAST_ID = UUID(int=(1 << 128) - 1)  # nothing sorts behind it
 
 Row: TypeAlias = tuple[Any, ...]

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.events import CardDrawn, Event
-from infra.bus.entries import EPOCH, HEAD, stream_key
+from infra.bus.entries import HEAD, stream_key
 from infra.bus.publisher import RedisPublisher
 from infra.bus.reader import RedisBusReader
+from infra.postgres.rows import EPOCH
 from infra.settings import Settings
 from services.codec import encode_event
 from services.ids import new_uuid, public_id
