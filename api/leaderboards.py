@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from api.calls import Answer, Call
 from api.house import House
-from api.patterns import cursor_like, place_pattern
+from api.patterns import RANK, cursor_like
 from api.problems import Failed
 from api.requests import strange_cursor
 from domain.presets import preset_names
@@ -32,7 +32,7 @@ class RatingBody(Struct, frozen=True):
 class LeaderboardQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which part of a leaderboard to show."""
 
-    cursor: Annotated[str | None, cursor_like(place_pattern("ply"))] = None
+    cursor: Annotated[str | None, cursor_like(RANK)] = None
     limit: Annotated[int, Meta(ge=1, le=PLAYERS_AT_MOST)] = 20
 
 

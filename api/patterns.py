@@ -18,16 +18,13 @@ KEY = "^[ -~]*[!#-~][ -~]*$"
 """Printable ASCII, and not only spaces and quotes."""
 URL = r'^https://([0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\])(:443)?([/?][!"$-~]*)?$'
 """An address of port 443 without a user and a fragment."""
+RANK = f"^{_NUMBER}~ply_[0-7]{_LETTER}{{25}}$"
+"""A place in a ranking of players: a number, and the id of whoever stands there."""
 
 
 def id_pattern(prefix: str) -> str:
     """Gives the pattern of public ids with this prefix: 128 bits in Crockford's base32."""
     return f"^{prefix}_[0-7]{_LETTER}{{25}}$"
-
-
-def place_pattern(prefix: str) -> str:
-    """Gives the pattern of a place in a ranking: a number, and the id of whoever stands there."""
-    return f"^{_NUMBER}~{prefix}_[0-7]{_LETTER}{{25}}$"
 
 
 def looks(**keywords: object) -> Meta:

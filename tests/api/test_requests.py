@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.patterns import KEY, ONE_LINE, SHOWN, URL, id_pattern, place_pattern
+from api.patterns import KEY, ONE_LINE, RANK, SHOWN, URL, id_pattern
 from api.requests import MAX_KEY
 from domain.presets import preset_names
 from tests.api.problems import assert_problem
@@ -163,7 +163,7 @@ async def test_what_the_schema_of_overrides_refuses_the_server_refuses(anna: Pla
         (SHOWN, ["Anna", " A ", "😀"], ["", "  ", "\u00a0", "a\0"]),
         (URL, ["https://a.example", "https://a:443/b?c", "https://1.2.3.4/"], ["http://a/", "https://a:80/", "https:"]),
         (id_pattern("gam"), ["gam_01k9zz00000000000000000000"], ["gam_81k9zz00000000000000000000", "gam_1", "tok_"]),
-        (place_pattern("ply"), ["-1.5e-05~ply_01k9zz00000000000000000000", "25.0~ply_" + "0" * 26], ["nan~ply_"]),
+        (RANK, ["-1.5e-05~ply_01k9zz00000000000000000000", "25.0~ply_" + "0" * 26], ["nan~ply_"]),
     ],
 )
 def test_patterns_fit_what_they_should(pattern: str, fits: list[str], does_not: list[str]) -> None:
