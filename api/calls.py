@@ -11,7 +11,7 @@ from services.ports import KeyedRequest, Principal
 
 Query = TypeVar("Query")
 Body = TypeVar("Body")
-Shown = TypeVar("Shown")
+Shown_co = TypeVar("Shown_co", covariant=True)
 
 
 class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,10 +44,10 @@ class KeyedCall(Call[Query, Body], Generic[Query, Body], frozen=True, kw_only=Tr
     request: KeyedRequest
 
 
-class Answer(Struct, Generic[Shown], frozen=True):
+class Answer(Struct, Generic[Shown_co], frozen=True):
     """What is answered. status: instead of the operation's own."""
 
-    shown: Shown
+    shown: Shown_co
     headers: dict[str, str] = field(default_factory=dict)
     status: int | None = None
 

@@ -5,7 +5,7 @@ from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.paths import game_id_of, seat_of
 from api.problems import Failed, FieldError, read_part
-from api.requests import cursor_of, etag, invalid, listing, versions_of
+from api.requests import cursor_of, etag, has_already, invalid, made_for
 from api.rules import ruleset_of
 from api.shapes import (
     CORRESPONDENCE_TURN_S,
@@ -76,12 +76,9 @@ async def get_game(house: House, call: Call[NoQuery, None]) -> Answer[GameBody |
     """Shows a game as the lobby has it."""
     hot = await seeing.known_game(house.tables, call.caller, game_id_of(call.path))
     hot = seeing.as_listed(house.tables, hot, call.caller)
-    tag = etag(hot.version)
-    if hot.version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
-        return Answer(None, {"etag": tag}, 304)
-    names = await names_at(house.accounts, [hot.game])
-    away = await away_from(house, call.caller, hot.game)
-    return Answer(render_game(hot, hot.game, call.caller.player_id, names, away), {"etag": tag})
+    if has_already(call.headers, hot.version):
+        return Answer(None, {"etag": etag(hot.version)}, 304)
+    return await as_it_is(house, call.caller, hot)
 
 
 async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[GameBody]:
@@ -90,8 +87,7 @@ async def start_game(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answe
     Where a seat has given a `nonce_commitment`, the game still waits until these seats have revealed their nonces.
     """
     game_id = game_id_of(call.path)
-    made_for = versions_of(listing(call.headers, b"if-match"))
-    hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for)
+    hot, outcome = await games.start_game(house.tables, call.caller, game_id, call.request, made_for(call.headers))
     return await shown(house, call.caller, hot, outcome)
 
 
@@ -128,20 +124,19 @@ async def opened(house: House, caller: Principal, new: games.NewGame, request: K
 
 async def as_it_is(house: House, caller: Principal, hot: Hot) -> Answer[GameBody]:
     """Shows the game as it is now."""
-    names = await names_at(house.accounts, [hot.game])
-    away = await away_from(house, caller, hot.game)
-    return Answer(render_game(hot, hot.game, caller.player_id, names, away), {"etag": etag(hot.version)})
+    game = hot.game
+    names = await names_at(house.accounts, [game])
+    away = await away_from(house, caller, game)
+    return Answer(render_game(hot, game, caller.player_id, names, away), {"etag": etag(game.version)})
 
 
 async def shown(house: House, caller: Principal, hot: Hot, outcome: Outcome) -> Answer[GameBody]:
     """Shows the game as the request left it, also when it is answered again later."""
     if hot.version < outcome.last:
         hot = await house.tables.fresh(hot.game.game_id)
-    game = seeing.at_version(hot, outcome.last)
-    names = await names_at(house.accounts, [game])
-    headers = {"etag": etag(game.version)} | replay_header(is_replayed=outcome.replayed)
-    away = await away_from(house, caller, game)
-    return Answer(render_game(hot, game, caller.player_id, names, away), headers)
+    answer = await as_it_is(house, caller, hot.at(outcome.last))
+    answer.headers.update(replay_header(is_replayed=outcome.replayed))
+    return answer
 
 
 def replay_header(*, is_replayed: bool) -> dict[str, str]:

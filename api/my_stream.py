@@ -26,7 +26,7 @@ from api.stream_shapes import (
     resync_piece,
 )
 from api.streams import LATE_S, RECHECK_S, EventStream
-from domain.events import GameOpened, SeatChanged
+from domain.events import GameOpened
 from domain.state import is_over
 from services.attendance import EVERYWHERE, Audience, people_of
 from services.cursors import LATE_AT_MOST, Cursor, digest_of, write_cursor
@@ -37,7 +37,7 @@ from services.outcomes import GameNotFound
 from services.own_games import OwnGame, is_own, own_games
 from services.ports import Principal, Recorded, Unavailable
 from services.relay import Position
-from services.rendering import names_at, seat_held_by
+from services.rendering import has_names, names_at, seat_held_by
 from services.seeing import as_listed, sees_late
 
 MISSED_AT_MOST = MARKS_AT_MOST // 2  # a client that has missed more reads its games anew
@@ -276,8 +276,7 @@ class _Telling:
 
     async def _written(self, hot: Hot, events: list[Recorded]) -> list[bytes]:
         """Writes events as the game's own stream does, without ids."""
-        named = any(isinstance(recorded.event, SeatChanged) for recorded in events)
-        names = await names_at(self._house.accounts, (), events) if named else {}
+        names = await names_at(self._house.accounts, (), events) if has_names(events) else {}
         seat = seat_held_by(hot.game, self._caller.player_id)
         return [self._house.streams.told(recorded, seat, names).partition(b"\n")[2] for recorded in events]
 

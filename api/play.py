@@ -6,13 +6,11 @@ from api.house import House
 from api.lobby import replay_header
 from api.paths import game_id_of
 from api.problems import failure_of
-from api.requests import etag, invalid, listing, prefers_representation, versions_of
+from api.requests import etag, has_already, invalid, made_for, prefers_representation
 from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerdict, ViewQuery
-from domain.events import SeatChanged
 from domain.view import View
 from services import games, seeing
-from services.hot import Hot
-from services.rendering import NOBODY, move_id, names_at, render_decisions, render_event, render_view
+from services.rendering import NOBODY, has_names, move_id, names_at, render_decisions, render_event, render_view
 
 
 async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | None]:
@@ -25,14 +23,14 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
     if wanted is not None:
         if wanted > hot.version:
             raise invalid("query", "at_version", "beyond_head", f"The game is at version {hot.version}.")
-        hot = _as_it_was(hot, wanted)
+        hot = hot.at(wanted)
     version = hot.version
     tag = etag(version)
-    if version in (versions_of(listing(call.headers, b"if-none-match")) or ()):
+    if has_already(call.headers, version):
         return Answer(None, {"etag": tag}, 304)
     names = await names_at(house.accounts, [hot.game])
     away = NOBODY if wanted is not None else await away_from(house, call.caller, hot.game)
-    return Answer(render_view(_as_it_was(hot, version), seat, names, away), {"etag": tag})
+    return Answer(render_view(hot.at(version), seat, names, away), {"etag": tag})
 
 
 async def get_decisions(house: House, call: Call[NoQuery, None]) -> Answer[DecisionList]:
@@ -49,22 +47,21 @@ async def make_move(house: House, call: KeyedCall[NoQuery, MoveRequest]) -> Answ
     The events are those of the move itself, as the caller sees them; what others do next comes by events or stream.
     """
     game_id = game_id_of(call.path)
-    made_for = versions_of(listing(call.headers, b"if-match"))
+    answer = call.body
     hot, seat, outcome = await games.make_move(
-        house.tables, call.caller, game_id, call.body.decision_id, call.body.move, call.request, made_for
+        house.tables, call.caller, game_id, answer.decision_id, answer.move, call.request, made_for(call.headers)
     )
     if hot.version < outcome.last:
         hot = await house.tables.fresh(game_id)
     written = hot.events[outcome.first - 1 : outcome.last]
     wants_view = prefers_representation(call.headers)
-    named = wants_view or any(isinstance(recorded.event, SeatChanged) for recorded in written)
-    names = await names_at(house.accounts, [hot.game], written) if named else {}
+    names = await names_at(house.accounts, [hot.game], written) if wants_view or has_names(written) else {}
     away = await away_from(house, call.caller, hot.game) if wants_view else NOBODY
     result = MoveResult(
         move_id=move_id(outcome.command_id),
         version=outcome.last,
         events=tuple(render_event(recorded, seat, names) for recorded in written),
-        view=render_view(_as_it_was(hot, outcome.last), seat, names, away) if wants_view else None,
+        view=render_view(hot.at(outcome.last), seat, names, away) if wants_view else None,
     )
     headers = {
         "etag": etag(outcome.last),
@@ -94,13 +91,3 @@ async def get_hint(house: House, call: Call[NoQuery, None]) -> Answer[HintList]:
     """Tells what a bot would answer to each open decision of the caller, from what the caller sees."""
     hot, items = await games.hints(house.tables, call.caller, game_id_of(call.path))
     return Answer(HintList(hot.game.game_id, hot.version, items))
-
-
-def _as_it_was(hot: Hot, version: int) -> Hot:
-    """Gives a game with its events up to one version, so that a repeated answer shows the same table."""
-    if version == hot.version:
-        return hot
-    then = Hot()
-    then.state = seeing.at_version(hot, version)
-    then.events = hot.events[:version]
-    return then

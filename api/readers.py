@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 from api.connections import Outlet
 from api.house import House
-from domain.events import SeatChanged
 from domain.state import is_over
 from services.hot import Hot
 from services.ports import Principal, Recorded
-from services.rendering import Names
+from services.rendering import Names, has_names
 from services.seeing import as_seen, refuse_stranger
 
 BATCH = 100  # events sent in one piece
@@ -87,8 +86,3 @@ class Reader:
             return False
         self.sent, self.told_at = upto, time.monotonic()
         return True
-
-
-def has_names(events: Sequence[Recorded]) -> bool:
-    """Tells whether events hold names, which are looked up each time."""
-    return any(isinstance(recorded.event, SeatChanged) for recorded in events)

@@ -178,8 +178,17 @@ class AnyVersion:
         return True
 
 
-def versions_of(tags: str | None) -> Container[int] | None:
-    """Reads the versions that an If-Match or If-None-Match header names; None where there is no such header."""
+def made_for(headers: Headers) -> Container[int] | None:
+    """Gives the versions of a game that a request was made for, by its If-Match; None where it names none."""
+    return _versions(listing(headers, b"if-match"))
+
+
+def has_already(headers: Headers, version: int) -> bool:
+    """Tells whether the client has this version of what it asks for, by its If-None-Match."""
+    return version in (_versions(listing(headers, b"if-none-match")) or ())
+
+
+def _versions(tags: str | None) -> Container[int] | None:
     if tags is None:
         return None
     if tags.strip() == "*":

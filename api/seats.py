@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-from api.away import away_from
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
 from api.house import House
 from api.lobby import as_it_is, opened, replay_header, shown
@@ -12,7 +11,7 @@ from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
 from services.limits import refuse_too_many_games
 from services.ports import Principal
-from services.rendering import GameBody, names_at, render_game, timestamp
+from services.rendering import GameBody, timestamp
 from services.seeing import as_listed
 
 
@@ -123,13 +122,12 @@ async def accept_invite(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> An
 
 async def _shown_invite(house: House, caller: Principal, found: invites.Invite) -> InviteBody:
     hot = as_listed(house.tables, await house.tables.fresh(found.game_id), caller)
-    game = hot.game
-    names = await names_at(house.accounts, [game])
+    answer = await as_it_is(house, caller, hot)
     return InviteBody(
         code=found.code,
         game_id=found.game_id,
         seat=found.seat,
         is_hand=found.is_hand,
         expires_at=timestamp(found.expires_at),
-        game=render_game(hot, game, caller.player_id, names, await away_from(house, caller, game)),
+        game=answer.shown,
     )

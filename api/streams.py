@@ -15,14 +15,14 @@ import msgspec
 from msgspec import Struct
 
 from api.alarms import Alarm
-from api.readers import BATCH, Reader, has_names
+from api.readers import BATCH, Reader
 from api.stream_shapes import Heartbeat, Hello, Resync, bye_piece, extra, presence_pieces, resync_piece
 from domain.state import is_over
 from services.attendance import people_of
 from services.hot import Hot
 from services.outcomes import GameNotFound
 from services.ports import Unavailable
-from services.rendering import NOBODY, names_at, render_view
+from services.rendering import NOBODY, has_names, names_at, render_view
 from services.seeing import NotSeated, known_game, sees_late
 
 LATE_S = 0.5  # how much later still a delayed spectator may see what happened

@@ -61,6 +61,17 @@ class Hot:
         past.record(self.events[past.version : known])
         return past
 
+    def at(self, version: int) -> "Hot":
+        """Gives the game as it was at one of its versions, from 1; at the last one it is the game itself.
+
+        Cost: all events up to a version before the last are folded.
+        """
+        if version == self.version:
+            return self
+        then = Hot()
+        then.record(self.events[:version])
+        return then
+
     def still(self) -> "Hot":
         """Gives the game as it is now, which does not go on."""
         still = Hot()

@@ -102,12 +102,17 @@ async def names_at(accounts: Accounts, games: Iterable[Game | ListedGame], event
     return await accounts.names(sorted(players)) if players else {}
 
 
+def has_names(events: Iterable[Recorded]) -> bool:
+    """Tells whether events hold names, which are looked up each time."""
+    return any(isinstance(recorded.event, SeatChanged) for recorded in events)
+
+
 def render_game(hot: Hot, game: Game, player_id: str | None, names: Names, away: Away = NOBODY) -> GameBody:
     """Shows a game, at any of its versions, as the lobby has it."""
     return render_listed(listed_game(game, hot.events[0].occurred_at), player_id, names, away)
 
 
-def render_listed(game: ListedGame, player_id: str | None, names: Names, away: Away = NOBODY) -> GameBody:
+def render_listed(game: ListedGame, player_id: str | None, names: Names, away: Away) -> GameBody:
     """Shows a game of a list."""
     return GameBody(
         game_id=game.game_id,
@@ -129,7 +134,7 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names, away: A
     )
 
 
-def render_view(hot: Hot, viewer: int | None, names: Names, away: Away = NOBODY) -> View:
+def render_view(hot: Hot, viewer: int | None, names: Names, away: Away) -> View:
     """Shows the table to one viewer, with names and deadlines."""
     view = view_for(hot.game, viewer, () if viewer is None else hot.asked(viewer))
     return replace(view, seats=_named(view.seats, names, away), decisions=_timed(hot, view.decisions))
@@ -204,8 +209,4 @@ def _timed(hot: Hot, shown: tuple[DecisionView, ...]) -> tuple[DecisionView, ...
     deadlines = {
         decision.decision_id: deadline_of(hot.game, decision, hot.when) for decision in open_decisions(hot.game)
     }
-    return tuple(
-        replace(decision, deadline_at=timestamp_if_any(deadline))
-        for decision in shown
-        for deadline in (deadlines[decision.decision_id],)
-    )
+    return tuple(replace(decision, deadline_at=timestamp_if_any(deadlines[decision.decision_id])) for decision in shown)

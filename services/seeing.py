@@ -7,7 +7,6 @@ to those who do not sit at it.
 from datetime import timedelta
 
 from domain.events import GameStarted, SeatChanged
-from domain.evolve import fold
 from domain.state import Game, is_over
 from services.hot import Hot
 from services.listings import ListedGame
@@ -96,12 +95,3 @@ def has_played(hot: Hot, principal: Principal) -> bool:
         if is_played and principal.player_id in sitting.values():
             return True
     return False
-
-
-def at_version(hot: Hot, version: int) -> Game:
-    """Gives the game as it was at one of its versions, from 1."""
-    if version == hot.version:
-        return hot.game
-    game = fold(recorded.event for recorded in hot.events[:version])
-    assert isinstance(game, Game)
-    return game
