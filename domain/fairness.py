@@ -162,16 +162,17 @@ class _Story:
         self.totals, self.contracts = data.totals, data.contracts
 
     def _finish(self, data: v.GameFinishedData) -> None:
-        """Compares the result: most contracts done where each plays its own, then the lowest total, equals share."""
+        """Compares the result: the lowest total wins, equals share.
+
+        Most contracts done come first where being through wins, and where nobody is through at the end.
+        """
         self.is_finished = True
         if data.totals != self.totals:
             self._find("totals_differ", f"the totals are {self.totals}, and not {data.totals}")
-        individual = self.setting.rules.progression == "individual"
-        ranks = {
-            seat: (-self.contracts[seat] if individual else 0, self.totals[seat])
-            for seat in range(min(self.seats, len(self.totals), len(self.contracts)))
-            if seat not in self.setting.out
-        }
+        rules, those = self.setting.rules, range(min(self.seats, len(self.totals), len(self.contracts)))
+        done = {seat: self.contracts[seat] for seat in those if seat not in self.setting.out}
+        is_total_all = rules.end == "lowest_total" and max(done.values(), default=0) >= len(rules.contracts)
+        ranks = {seat: (0 if is_total_all else -number, self.totals[seat]) for seat, number in done.items()}
         winners = tuple(seat for seat, rank in ranks.items() if rank == min(ranks.values()))
         if data.winners != winners:
             self._find("winners_differ", f"the winners are {winners}, and not {data.winners}")

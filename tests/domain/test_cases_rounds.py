@@ -147,8 +147,9 @@ def test_a_game_of_individual_contracts_goes_on_until_somebody_is_through() -> N
     assert t.game.status == "playing"
 
 
-def test_at_the_last_round_most_contracts_come_first_then_the_lowest_total_and_equals_share() -> None:
-    t = table("ship-captain-crew", ["KC", "QC", "2C", ""], number=3, overrides={"max_rounds": 3})
+@pytest.mark.parametrize("end", ["first_through", "lowest_total"])
+def test_at_the_last_round_most_contracts_come_first_then_the_lowest_total_and_equals_share(end: str) -> None:
+    t = table("ship-captain-crew", ["KC", "QC", "2C", ""], number=3, overrides={"max_rounds": 3, "end": end})
     seats = t.game.seats
     t.game = replace(t.game, seats=(replace(seats[ANNA], contract=1), *seats[1:]))
     with_scores(t, 0, 500, 505, 900)

@@ -216,12 +216,12 @@ def test_a_leaver_before_the_first_deal_is_neither_dealer_nor_forehand() -> None
 
 
 def test_a_leaver_cannot_win() -> None:
-    t = table("davis", ["", "2C", "2D", "KC"], number=7, overrides=OUT)
+    t = table("davis", ["", "2C", "2D 3D", "KC KD"], number=7, overrides=OUT)
     t.carry_out(LeaveForGood(BORIS))
     seats = t.game.seats
     t.game = replace(t.game, seats=(replace(seats[ANNA], score=100), *seats[1:]))
     end_round(t, ANNA)
-    assert t.carry_out(ScoreRound(7))[-1] == e.GameFinished((CLARA,), (100, 5, 5, 10))
+    assert t.carry_out(ScoreRound(7))[-1] == e.GameFinished((CLARA,), (100, 5, 10, 20))
 
 
 def test_a_leaver_who_would_be_through_ends_no_game() -> None:

@@ -14,11 +14,11 @@ from domain.events import Event
 from domain.evolve import fold
 from domain.fairness_deal import Luck, Setting, deal_again
 from domain.luck import link
-from domain.presets import preset, preset_names, ruleset_with
+from domain.presets import Json, preset, preset_names, ruleset_with
 from domain.state import Game
 from tests.domain.downloads import NONCE, SEED, download, game_with_nonces, verified
 from tests.domain.exports import exported
-from tests.domain.games import like_a_bot, next_command
+from tests.domain.games import at_random, like_a_bot, next_command, whole_game
 from tests.domain.table import CLARA
 
 
@@ -37,6 +37,32 @@ def test_a_whole_game_is_verified_to_its_winners(name: str) -> None:
     report = verified(download(name, share=0.02, rounds=None))
     assert report.findings == ()
     assert report.is_finished
+
+
+@pytest.mark.parametrize(
+    ("end", "max_rounds", "has_won"),
+    [
+        ("lowest_total", None, {0: True, 1: True, 2: True}),
+        ("first_through", None, {0: False, 1: False, 2: True}),
+        ("lowest_total", 1, {0: False, 1: True}),
+    ],
+)
+def test_the_winners_of_contracts_of_ones_own_are_verified(
+    end: str, max_rounds: int | None, has_won: dict[int, bool]
+) -> None:
+    """No card counts, so that contracts alone can make a difference; `has_won` goes by the contracts done."""
+    contract: list[Json] = [{"kind": "set", "size": 3}, {"kind": "run", "size": 4}]
+    changes: dict[str, Json] = {
+        "progression": "individual", "end": end, "max_rounds": max_rounds, "contracts": [contract, contract],
+        "last_round": "normal", "points": {"cards": dict.fromkeys(("A", *"23456789TJQK", "JK"), 0)},
+    }  # fmt: skip
+    player = at_random(Random(15), 0.3)
+    told = list(whole_game(ruleset_with("davis", changes), 4, 15, player))
+    game = told[-1][0]
+    assert game.result is not None
+    assert len({seat.contract for seat in game.seats}) > 1
+    assert [seat in game.result.winners for seat in range(4)] == [has_won[seat.contract] for seat in game.seats]
+    assert verified(exported(game.game_id, [event for _, events in told for event in events], None)).findings == ()
 
 
 def test_a_running_game_is_verified_up_to_its_last_revealed_round() -> None:
