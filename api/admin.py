@@ -110,8 +110,9 @@ async def revoke_tokens(house: House, call: Call[NoQuery, None]) -> Answer[None]
 
     It is for a player whose tokens somebody else has; who runs the server can give them a new one at its terminal.
     """
-    await operating.revoke_tokens(house.desk, call.caller.player_id, player_id_of(call.path))
-    house.callers.forget()
+    player_id = player_id_of(call.path)
+    await operating.revoke_tokens(house.desk, call.caller.player_id, player_id)
+    house.callers.forget(player_id)
     return Answer(None)
 
 
@@ -119,7 +120,7 @@ async def suspend_player(house: House, call: Call[NoQuery, ReasonRequest]) -> An
     """Shuts a player out: their tokens speak for nobody until they are let in again. Their seats stay theirs."""
     player_id, reason = player_id_of(call.path), _reason(call.body)
     found = await operating.suspend_player(house.desk, call.caller.player_id, player_id, reason)
-    house.callers.forget()
+    house.callers.forget(player_id)
     return Answer(_player(found))
 
 

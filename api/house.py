@@ -40,11 +40,12 @@ class Callers:
         self._accounts = accounts
         self._clock = clock
         self._known: dict[str, tuple[Principal, float]] = {}
+        self._forgotten = 0  # how often something has changed
 
     async def find(self, token: str) -> Principal | None:
         """Finds whom a token speaks for, or None where it is unknown or revoked."""
         known = self._known.get(token)
-        now = self._clock()
+        now, forgotten = self._clock(), self._forgotten
         if known is not None and now < known[1]:
             return known[0]
         principal = await who_is(self._accounts, token)
@@ -53,16 +54,20 @@ class Callers:
             return None
         if len(self._known) >= _CALLERS_KEPT:
             self._known.clear()
-        self._known[token] = (principal, now + CALLERS_KNOWN_S)
+        # What was asked before something changed may be the answer from before it.
+        self._known[token] = (principal, now + CALLERS_KNOWN_S if forgotten == self._forgotten else 0.0)
         return principal
 
     def has_met(self, token: str) -> bool:
         """Tells whether a token spoke for somebody when it was looked up last."""
         return token in self._known
 
-    def forget(self) -> None:
-        """Has every token looked up anew."""
-        self._known = {token: (principal, 0.0) for token, (principal, _) in self._known.items()}
+    def forget(self, player_id: str | None = None) -> None:
+        """Has every token of a player, or of all, looked up anew."""
+        self._forgotten += 1
+        for token, (principal, _) in self._known.items():
+            if player_id in (None, principal.player_id):
+                self._known[token] = principal, 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

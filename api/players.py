@@ -41,7 +41,7 @@ async def update_me(house: House, call: Call[NoQuery, MeChange]) -> Answer[Me]:
     caller, name = call.caller, fit_name(call.body.name)
     if not await house.accounts.rename(caller.player_id, name):
         raise Failed("unauthenticated")
-    house.callers.forget()
+    house.callers.forget(caller.player_id)
     return Answer(Me(caller.player_id, name, known_scopes(caller.scopes)))
 
 
@@ -78,7 +78,7 @@ async def revoke_token(house: House, call: Call[NoQuery, None]) -> Answer[None]:
     ended = await house.accounts.revoke(call.caller.player_id, token_id_of(call.path), call.caller.token_id)
     if not ended:
         raise Failed("token_not_found")
-    house.callers.forget()
+    house.callers.forget(call.caller.player_id)
     house.streams.dismiss(ended)
     return Answer(None)
 
@@ -91,7 +91,7 @@ async def delete_me(house: House, call: Call[NoQuery, None]) -> Answer[None]:
     """
     tokens = await house.accounts.tokens(call.caller.player_id)
     await house.accounts.forget(call.caller.player_id)
-    house.callers.forget()
+    house.callers.forget(call.caller.player_id)
     house.streams.dismiss({token.token_id for token in tokens})
     return Answer(None)
 

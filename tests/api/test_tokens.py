@@ -9,12 +9,14 @@ import httpx
 import pytest
 
 from api.cors import allowing
+from api.house import Callers
 from api.messages import is_stream
 from api.operation import Operation
 from api.operations import OPERATIONS
 from api.wording import EXAMPLES
-from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST
+from services.identity import GRANTED_BY, GUEST_SCOPES, TOKENS_AT_MOST, create_guest
 from services.memory import utc_now
+from services.ports import Principal
 from tests.api.listening import guests, messages
 from tests.api.problems import assert_problem
 from tests.api.scopes import allow
@@ -74,6 +76,43 @@ async def test_a_token_expires_and_those_that_it_has_made_with_it(world: World, 
     world.accounts.now = lambda: utc_now() + timedelta(seconds=61)
     world.house.callers.forget()
     assert_problem(await anna.call("GET", "/v1/me"), 401, "unauthenticated")
+
+
+async def test_what_a_player_changes_has_no_other_player_looked_up_anew(
+    anna: Player, boris: Player, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    principal = world.accounts.principal
+
+    async def noted(token_hash: bytes) -> Principal | None:
+        found = await principal(token_hash)
+        looked_up.append(found.name if found else "")
+        return found
+
+    for player in (anna, boris):
+        await player.sent("GET", "/v1/me")
+    monkeypatch.setattr(world.accounts, "principal", noted)
+    await anna.sent("PATCH", "/v1/me", {"name": "Annie"})
+    for player in (boris, anna, boris):
+        await player.sent("GET", "/v1/me")
+    assert looked_up == ["Annie"]
+
+
+async def test_who_was_being_looked_up_while_their_token_was_revoked_is_looked_up_again(world: World) -> None:
+    token = (await create_guest(world.accounts, "Anna")).token
+    callers, principal = Callers(world.accounts), world.accounts.principal
+
+    async def overtaken(token_hash: bytes) -> Principal | None:
+        found = await principal(token_hash)
+        assert found is not None
+        await world.accounts.revoke(found.player_id, found.token_id)
+        callers.forget(found.player_id)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world.accounts, "principal", overtaken)
+        assert await callers.find(token) is not None
+    assert await callers.find(token) is None
 
 
 async def test_a_player_has_so_many_tokens(anna: Player) -> None:
