@@ -51,14 +51,20 @@ async def rematch(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[G
 
 
 async def seat_bot(house: House, call: Call[NoQuery, BotRequest]) -> Answer[GameBody]:
-    """Seats a bot: while the game waits its opener, where no person sits; later a player, in their own place."""
+    """Seats a bot: while the game waits its opener, where no person sits; later a player, in their own place.
+
+    Doing it again changes nothing but the level, where it is another one.
+    """
     game_id, seat = game_id_of(call.path), seat_of(call.path)
     hot = await seats.seat_bot(house.tables, call.caller, game_id, seat, call.body.level)
     return await as_it_is(house, call.caller, hot)
 
 
 async def remove_bot(house: House, call: Call[NoQuery, None]) -> Answer[GameBody]:
-    """Removes a bot: while the game waits its opener; later the player in whose place it sits, who plays on."""
+    """Removes a bot: while the game waits its opener; later the player in whose place it sits, who plays on.
+
+    Doing it again changes nothing.
+    """
     hot = await seats.remove_bot(house.tables, call.caller, game_id_of(call.path), seat_of(call.path))
     return await as_it_is(house, call.caller, hot)
 

@@ -14,9 +14,12 @@ from domain.unfolding import Unfolding
 
 
 def change_controller(game: Game, command: ChangeController) -> list[Event]:
-    """Hands a seat over, in any phase of a game that is played."""
+    """Hands a seat over, in any phase of a game that is played; where it is so already nothing changes."""
     _refuse_unless_held(game, command.seat)
+    seat = game.seats[command.seat]
     who = (command.controller, command.player_id, command.level)
+    if (seat.controller, seat.player_id, seat.level, seat.silent) == (*who, command.is_silent):
+        return []
     return [e.SeatChanged(command.seat, *who, command.reason, is_silent=command.is_silent)]
 
 

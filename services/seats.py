@@ -65,7 +65,8 @@ async def seat_bot(tables: Tables, principal: Principal, game_id: str, seat: int
         if game.status == "waiting":
             refuse_unless_opener(game, principal)
             return SeatBot(seat, level)
-        refuse_unless_own(game, seat, principal)
+        if seat_at(game, seat).player_id != principal.player_id:
+            refuse_unless_own(game, seat, principal)  # tells which way it is another's
         return ChangeController(seat, "bot", principal.player_id, level, "sat_in")
 
     return (await _carry_out(tables, principal, game_id, ask))[0]
@@ -80,7 +81,7 @@ async def remove_bot(tables: Tables, principal: Principal, game_id: str, seat: i
             if seat_at(game, seat).controller == "human":
                 raise Refused(SeatTaken(seat))
             return LeaveSeat(seat)
-        return _reclaiming(game, seat, principal)
+        return _coming_back(game, seat, principal)
 
     return (await _carry_out(tables, principal, game_id, ask))[0]
 
@@ -179,9 +180,13 @@ async def _carry_out(
 
 
 def _reclaiming(game: Game, seat: int, principal: Principal) -> TableCommand:
-    held = seat_at(game, seat)
-    if held.player_id != principal.player_id:
-        raise NotSeated
-    if held.controller != "bot":
+    command = _coming_back(game, seat, principal)
+    if game.seats[seat].controller != "bot":
         raise Refused(SeatNotHeld(seat))
+    return command
+
+
+def _coming_back(game: Game, seat: int, principal: Principal) -> TableCommand:
+    if seat_at(game, seat).player_id != principal.player_id:
+        raise NotSeated
     return ChangeController(seat, "human", principal.player_id, None, "reclaimed")

@@ -94,6 +94,32 @@ async def test_a_bot_sits_in_and_its_person_comes_back(world: World, anna: Playe
     assert_problem(await boris.call("POST", f"{path}/reclaim", idempotency_key="r"), 409, "seat_not_held")
 
 
+async def test_seating_a_bot_in_the_own_place_and_coming_back_can_be_sent_again(
+    world: World, anna: Player, boris: Player
+) -> None:
+    game_id = await private_table(world, anna, boris)
+    path = f"/v1/games/{game_id}/seats/1/bot"
+    for method in ("PUT", "DELETE"):
+        first = await boris.sent(method, path)
+        again = await boris.sent(method, path)
+        assert again["seats"][1] == first["seats"][1]
+        assert await changes(boris, game_id, "sat_in" if method == "PUT" else "reclaimed") == 1
+
+
+async def test_the_bot_in_the_own_place_may_get_another_level(world: World, anna: Player, boris: Player) -> None:
+    game_id = await private_table(world, anna, boris)
+    path = f"/v1/games/{game_id}/seats/1/bot"
+    await boris.sent("PUT", path, {"level": "easy"})
+    assert who(await boris.sent("PUT", path, {"level": "normal"}), 1) == ("bot", boris.player_id, "normal")
+    assert_problem(await anna.call("PUT", path, {"level": "easy"}), 403, "not_your_decision")
+
+
+async def changes(player: Player, game_id: str, reason: str) -> int:
+    """Counts how often seats have changed hands for this reason."""
+    events = (await player.sent("GET", f"/v1/games/{game_id}/events"))["items"]
+    return sum(event["kind"] == "seat_changed" and event["data"]["reason"] == reason for event in events)
+
+
 async def test_nobody_seats_a_bot_in_the_place_of_another_player(
     world: World, anna: Player, boris: Player, clara: Player
 ) -> None:
