@@ -24,6 +24,11 @@ def new_uuid() -> UUID:
     return UUID(int=value)
 
 
+def age_s(uuid: UUID) -> float:
+    """Gives how long ago a UUIDv7 was made, by this machine's clock."""
+    return time.time() - (uuid.int >> 80) / 1000
+
+
 def public_id(prefix: str, uuid: UUID) -> str:
     """Writes a UUID as a public id, `gam_06…`."""
     return f"{prefix}_{_written(uuid.int)}"

@@ -3,16 +3,18 @@
 import time
 from collections.abc import Callable
 from typing import Annotated, Literal, Protocol, TypeAlias
+from uuid import UUID
 
 from msgspec import Meta, Struct
 
 from domain.state import is_over
-from services.ids import public_id
+from services.ids import age_s, public_id
 from services.outcomes import GameNotFound
 from services.ports import KeyedRequest, Reservations
 from services.tables import Tables
 
 Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers", "webhook_tries"]
+OPENING_S = 60.0  # whoever opens a game is done with it by then, or has died
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -96,7 +98,7 @@ async def refuse_too_many_games(
     Cost: one look at an index; where it finds too many, their games are read too, and those over not found again.
     """
     while len(ids := await reservations.unfinished(player_id, at_most)) >= at_most:
-        over = [new_id for new_id in ids if await _is_over(tables, public_id("gam", new_id))]
+        over = [new_id for new_id in ids if await _is_over(tables, new_id)]
         if not over:
             if await reservations.is_kept(request):
                 return
@@ -104,12 +106,15 @@ async def refuse_too_many_games(
         await reservations.finish(over)
 
 
-async def _is_over(tables: Tables, game_id: str) -> bool:
-    """Tells whether a game has ended; one that was never opened, or lies in an archive, is over too."""
+async def _is_over(tables: Tables, new_id: UUID) -> bool:
+    """Tells whether a game has ended; one that was never opened, or lies in an archive, is over too.
+
+    One that is not there and whose id is new is just being opened by another request: it counts.
+    """
     try:
-        hot = await tables.fresh(game_id)
+        hot = await tables.fresh(public_id("gam", new_id))
     except GameNotFound:
-        return True
+        return age_s(new_id) > OPENING_S
     return is_over(hot.game.status)
 
 

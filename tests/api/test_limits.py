@@ -1,14 +1,16 @@
 """How often one may ask: per token and per address, and what is said about it."""
 
 from contextlib import AsyncExitStack, aclosing
+from uuid import UUID
 
 import pytest
 from msgspec.structs import replace
 
 from api.limits import neighbourhood
 from services.identity import TOKEN_PREFIX
+from services.ids import new_uuid
 from services.limits import MemoryLimit
-from services.ports import Principal
+from services.ports import KeyedRequest, Principal
 from tests.api.listening import guests, messages
 from tests.api.problems import assert_problem
 from tests.api.world import AMPLE, DAVIS, dealt_game, new_world, players, serving, with_token
@@ -124,6 +126,18 @@ async def test_a_player_has_so_many_unfinished_games() -> None:
         await anna.sent("POST", f"/v1/games/{first['game_id']}/cancel")
         await anna.sent("POST", "/v1/games", DAVIS, idempotency_key="third")
         assert_problem(await anna.call("POST", "/v1/games", DAVIS, idempotency_key="fourth"), 409, "too_many_games")
+
+
+@pytest.mark.parametrize(("age_s", "status"), [(0, 409), (300, 201)], ids=["being opened", "never opened"])
+async def test_a_game_that_is_just_being_opened_counts(age_s: int, status: int) -> None:
+    world = new_world(quotas=replace(AMPLE, games_unfinished=2))
+    async with players(world, "Anna") as [anna]:
+        new_id = UUID(int=new_uuid().int - (age_s * 1000 << 80))
+        under_way = KeyedRequest(anna.player_id, "createGame", "under way", b"")
+        assert await world.house.reservations.reserve(under_way, new_id) == (new_id, b"")
+        await anna.open_game()
+        third = await anna.call("POST", "/v1/games", DAVIS, idempotency_key="third")
+        assert third.status_code == status
 
 
 @pytest.mark.parametrize("changed", [{"streams_per_token": 2}, {"streams_per_address": 2}])
