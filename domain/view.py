@@ -119,7 +119,7 @@ def view_for(game: Game, viewer: int | None, asked: tuple[DecisionView, ...] | N
         ruleset=game.rules.name,
         round=None if game.round is None else _round_view(game, game.round, viewer),
         table=None if game.round is None else _table_view(game.round),
-        seats=tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats)),
+        seats=seat_views(game),
         you=None if viewer is None else You(viewer, game.seats[viewer].hand),
         decisions=asked,
         result=game.result,
@@ -135,8 +135,12 @@ def decisions_of(game: Game, viewer: int) -> tuple[DecisionView, ...]:
     )
 
 
-def seat_view(game: Game, number: int, seat: Seat) -> SeatView:
-    """Shows what everybody sees of a seat."""
+def seat_views(game: Game) -> tuple[SeatView, ...]:
+    """Shows what everybody sees of the seats."""
+    return tuple(_seat_view(game, number, seat) for number, seat in enumerate(game.seats))
+
+
+def _seat_view(game: Game, number: int, seat: Seat) -> SeatView:
     return SeatView(
         seat=number,
         name=None,

@@ -9,7 +9,7 @@ from domain.commands import Pace, Spectators, Visibility
 from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted, NoncesDropped, SeatChanged
 from domain.ruleset import Ruleset
 from domain.state import Game, Result, Seat, Status
-from domain.view import SeatView, seat_view
+from domain.view import SeatView, seat_views
 from services.ports import Recorded
 
 LISTED_AT_ONCE = (GameOpened, SeatChanged, NoncesDropped, GameStarted, GameFinished, GameCancelled)
@@ -75,7 +75,7 @@ def listed_game(game: Game, created_at: datetime, ended_at: datetime | None = No
         visibility=game.visibility,
         spectators=game.spectators,
         opened_by=game.opened_by,
-        seats=tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats)),
+        seats=seat_views(game),
         created_at=created_at,
         result=game.result,
         invited=game.invited,

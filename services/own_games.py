@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from domain.state import Game, is_over
-from domain.view import SeatView, seat_view
+from domain.view import SeatView, seat_views
 from services.listings import ListedGame, people_on
 from services.outcomes import GameNotFound
 from services.ports import Principal
@@ -74,10 +74,7 @@ def own_game(game: Game | ListedGame) -> OwnGame:
     """Gives what is kept of a game of somebody's own."""
     if is_over(game.status):
         return OwnGame(game.game_id, is_over=True)
-    if isinstance(game, Game):
-        seats = tuple(seat_view(game, number, seat) for number, seat in enumerate(game.seats))
-    else:
-        seats = game.seats
+    seats = seat_views(game) if isinstance(game, Game) else game.seats
     return OwnGame(game.game_id, is_over=False, seats=seats)
 
 

@@ -19,6 +19,7 @@ from services.heads import Heads
 from services.hot import Hot
 from services.outcomes import Busy, Denied, GameNotFound, KeyReused, Outcome
 from services.ports import Actor, Append, GameLog, KeyedRequest, KeyUsed, NewEvent, Recorded, VersionConflict
+from services.receipts import outcome_of
 
 TRIES = 8
 MEMORY_BYTES = 256 << 20  # some hundred whole games, or thousands that have just begun
@@ -158,17 +159,14 @@ class Tables:
         raise Busy
 
     async def _append(self, game_id: str, hot: Hot, draft: Draft, request: KeyedRequest | None) -> Outcome:
-        after = hot.version
-        work = next_work(draft.game, hot.when)
-        occurred_at = await self.log.append(Append(game_id, after, tuple(draft.events), work, request))
+        append = Append(game_id, hot.version, tuple(draft.events), next_work(draft.game, hot.when), request)
+        occurred_at = await self.log.append(append)
         recorded = [
             Recorded(game_id, version, new.event, new.actor, new.round, new.command_id, occurred_at)
-            for version, new in enumerate(draft.events, after + 1)
+            for version, new in enumerate(append.events, append.after + 1)
         ]
         self._record(game_id, hot, recorded, draft.state)
-        command_id = draft.events[0].command_id
-        written = sum(new.command_id == command_id for new in draft.events)
-        return Outcome(command_id, after + 1, after + written)
+        return outcome_of(append)
 
     async def _replayed(self, game_id: str, request: KeyedRequest) -> Outcome | None:
         receipt = await self.log.receipt(game_id, request.principal, request.operation, request.key)
