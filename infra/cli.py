@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import click
 
-from infra.cli_help import WholeSentences
+from infra.cli_help import RUNNING, WholeSentences
 from infra.cli_installation import archive, backup, load, recover, restore
 from infra.cli_operating import admin, doctor
 from infra.ending import database_errors_as_lines, errors_as_lines, fail, stoppable
@@ -143,7 +143,7 @@ def projector(data: Path | None, *, rebuild: bool) -> None:
 @main.command()
 @click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="Given once or more.")
 @click.option("--name", default="Operator", show_default=True, help="Of the player whose token it is.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
+@RUNNING
 def token(scopes: tuple["Scope", ...], name: str, data: Path | None) -> None:
     """Adds a player and prints the token that speaks for them, this once."""
     import asyncio
@@ -179,7 +179,7 @@ def health(*, ready: bool) -> None:
 
 @main.command()
 def openapi() -> None:
-    """Writes openapi/openapi.json from the code."""
+    """Writes openapi/openapi.json and openapi/asyncapi.json from the code."""
     sys.exit(subprocess.run([sys.executable, "-m", "api.openapi"], check=False).returncode)
 
 

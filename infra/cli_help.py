@@ -1,6 +1,10 @@
-"""The list of commands in `shanghai --help`."""
+"""The list of commands in `shanghai --help`, and the option that many of them have."""
+
+from pathlib import Path
 
 import click
+
+RUNNING = click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
 
 
 class WholeSentences(click.Group):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from infra.cli_help import RUNNING
 from infra.ending import database_errors_as_lines, errors_as_lines, fail, stoppable
 
 _WHERE = click.Path(path_type=Path)
@@ -12,7 +13,7 @@ _WHERE = click.Path(path_type=Path)
 
 @click.command()
 @click.option("--to", "folder", required=True, type=_WHERE, help="The folder of all backups, on another disk.")
-@click.option("--data", type=_WHERE, help="The folder of a running `shanghai up`.")
+@RUNNING
 @click.option("--log", is_flag=True, help="Instead, keep the log as it is written, until Ctrl-C.")
 @click.option("--keep", default=7, show_default=True, type=click.IntRange(1), help="How many copies stay.")
 def backup(folder: Path, data: Path | None, keep: int, *, log: bool) -> None:
@@ -60,7 +61,7 @@ def recover(folder: Path, data: Path, at: datetime | None) -> None:
 @click.command()
 @click.argument("month")
 @click.option("--to", "folder", required=True, type=_WHERE, help="Where its files go.")
-@click.option("--data", type=_WHERE, help="The folder of a running `shanghai up`.")
+@RUNNING
 def archive(month: str, folder: Path, data: Path | None) -> None:
     """Takes a month whose games are all over out of the log, into compressed files.
 
@@ -82,7 +83,7 @@ def archive(month: str, folder: Path, data: Path | None) -> None:
 
 @click.command()
 @click.argument("archive", type=_WHERE)
-@click.option("--data", type=_WHERE, help="The folder of a running `shanghai up`.")
+@RUNNING
 def restore(archive: Path, data: Path | None) -> None:
     """Puts an archived month back into the log, every row as it was.
 

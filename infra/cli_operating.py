@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from infra.cli_help import WholeSentences
+from infra.cli_help import RUNNING, WholeSentences
 from infra.ending import database_errors_as_lines, errors_as_lines, fail
 
 if TYPE_CHECKING:
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Work = Callable[["Office"], Awaitable[T]]
 
-_DATA = click.option("--data", type=click.Path(path_type=Path), help="The folder of a running `shanghai up`.")
 _COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 
 
 @click.command()
-@_DATA
+@RUNNING
 @click.option("--api", help="The address of an API process to ask too: http://….")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def doctor(data: Path | None, api: str | None, *, as_json: bool) -> None:
@@ -70,7 +69,7 @@ def admin() -> None:
 @click.option("--status", type=click.Choice(["waiting", "playing", "finished", "cancelled"]))
 @click.option("--stalled", is_flag=True, help="Games where something should have happened and has not.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
-@_DATA
+@RUNNING
 def games(player: str | None, status: "Status | None", limit: int, data: Path | None, *, stalled: bool) -> None:
     """Lists games, the newest first."""
     from infra.admin_pages import print_games
@@ -82,7 +81,7 @@ def games(player: str | None, status: "Status | None", limit: int, data: Path | 
 
 @admin.command()
 @click.argument("game_id")
-@_DATA
+@RUNNING
 def game(game_id: str, data: Path | None) -> None:
     """Looks at a game from outside: no hand is shown, and nobody is told."""
     from infra.admin_pages import print_game
@@ -97,7 +96,7 @@ def game(game_id: str, data: Path | None) -> None:
 @admin.command()
 @click.argument("game_id")
 @click.option("--after", default=0, show_default=True, type=click.IntRange(0), help="The last version already known.")
-@_DATA
+@RUNNING
 def events(game_id: str, after: int, data: Path | None) -> None:
     """Prints a game's events with all hands open. While it is played, every seat is told first."""
     from infra.admin_pages import print_events
@@ -115,7 +114,7 @@ def events(game_id: str, after: int, data: Path | None) -> None:
 @admin.command()
 @click.argument("game_id")
 @click.option("--reason", required=True, help="Kept in the book; players do not see it.")
-@_DATA
+@RUNNING
 def end(game_id: str, reason: str, data: Path | None) -> None:
     """Ends a game; nobody wins it."""
     from services.operating import end_game
@@ -126,7 +125,7 @@ def end(game_id: str, reason: str, data: Path | None) -> None:
 
 @admin.command()
 @click.argument("game_id")
-@_DATA
+@RUNNING
 def unstick(game_id: str, data: Path | None) -> None:
     """Writes anew what is due in a game, so that it is handed out again; with --data it is done at once too."""
     from services.operating import unstick_game
@@ -143,7 +142,7 @@ def unstick(game_id: str, data: Path | None) -> None:
 @click.argument("game_id")
 @click.argument("seat", type=int)
 @click.option("--level", default="normal", show_default=True, type=click.Choice(["easy", "normal"]))
-@_DATA
+@RUNNING
 def seat_bot(game_id: str, seat: int, level: "Level", data: Path | None) -> None:
     """Seats a bot for a person who is away, and who may reclaim the seat."""
     from services import operating
@@ -154,7 +153,7 @@ def seat_bot(game_id: str, seat: int, level: "Level", data: Path | None) -> None
 
 @admin.command()
 @click.argument("name_or_id")
-@_DATA
+@RUNNING
 def player(name_or_id: str, data: Path | None) -> None:
     """Finds players by their id or a part of their name."""
     from infra.admin_pages import print_players
@@ -169,7 +168,7 @@ def player(name_or_id: str, data: Path | None) -> None:
 
 @admin.command("revoke-tokens")
 @click.argument("player_id")
-@_DATA
+@RUNNING
 def revoke_tokens(player_id: str, data: Path | None) -> None:
     """Ends all tokens of a player and switches their webhooks off."""
     from services import operating
@@ -180,7 +179,7 @@ def revoke_tokens(player_id: str, data: Path | None) -> None:
 
 @admin.command("give-token")
 @click.argument("player_id")
-@_DATA
+@RUNNING
 def give_token(player_id: str, data: Path | None) -> None:
     """Prints a new token of a player whose tokens are all ended, this once: who has it is that player."""
     from services import operating
@@ -198,7 +197,7 @@ def give_token(player_id: str, data: Path | None) -> None:
 @admin.command()
 @click.argument("player_id")
 @click.option("--reason", required=True, help="Kept in the book; players do not see it.")
-@_DATA
+@RUNNING
 def suspend(player_id: str, reason: str, data: Path | None) -> None:
     """Shuts a player out until they are let in again."""
     from infra.admin_pages import print_players
@@ -209,7 +208,7 @@ def suspend(player_id: str, reason: str, data: Path | None) -> None:
 
 @admin.command()
 @click.argument("player_id")
-@_DATA
+@RUNNING
 def resume(player_id: str, data: Path | None) -> None:
     """Lets a suspended player in again."""
     from infra.admin_pages import print_players
@@ -220,7 +219,7 @@ def resume(player_id: str, data: Path | None) -> None:
 
 @admin.command()
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
-@_DATA
+@RUNNING
 def audit(limit: int, data: Path | None) -> None:
     """Lists what operators have asked for, the latest first."""
     from infra.admin_pages import print_deeds
