@@ -45,7 +45,7 @@ soak: $(VENV)/developing  ## a night of bots at every table and of dying process
 	$(PY) -m pytest -n 2 --dist load --soak $(SOAK_GAMES) --soak-minutes $(SOAK_MINUTES) tests/soak \
 	  tests/infra/test_restarts.py
 
-golden: $(VENV)/developing  ## records the golden games and events anew, where a change was wanted
+golden: $(VENV)/developing  ## records the golden games, events and API document anew, where a change was wanted
 	$(PY) -m pytest --record-golden tests/golden tests/openapi
 
 check: $(VENV)/developing  ## format, lint, types, floors
@@ -87,7 +87,7 @@ audit: $(AUDITOR)/bin/pip-audit  ## asks the public list of advisories about eve
 	@for lock in requirements*.lock; do echo $$lock; \
 	  $< --strict --disable-pip --require-hashes --progress-spinner off --requirement $$lock || exit 1; done
 
-openapi: $(VENV)/installed  ## writes openapi/openapi.json from the code
+openapi: $(VENV)/installed  ## writes openapi/openapi.json and asyncapi.json from the code
 	$(PY) -m infra.cli openapi
 
 openapi-examples: $(VENV)/developing  ## records api/examples.json where answers have got another shape, and writes the documents
