@@ -1,6 +1,6 @@
 """Quick match: saying what one wants to play, and being seated with others who want the same."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -18,6 +18,8 @@ from domain.ruleset import Players
 from services import tickets
 from services.rendering import timestamp
 from services.tickets import MAX_BOTS_AFTER_S, PACES, TICKETS_LISTED, NewTicket, Ticket
+
+TicketStatus: TypeAlias = Literal["waiting", "matched", "expired", "cancelled"]
 
 
 class PlayersWanted(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +47,7 @@ class TicketBody(Struct, frozen=True):
     """A ticket. waited_s: until now, or until it was over; game_id: once it is `matched`, the game has begun then."""
 
     ticket_id: str
-    status: Literal["waiting", "matched", "expired", "cancelled"]
+    status: TicketStatus
     ruleset: str
     players: Players
     pace: Pace
@@ -127,9 +129,7 @@ def _shown(ticket: Ticket) -> TicketBody:
     return _body(ticket, ticket.state, waited_s=int(ticket.waited_s), game_id=ticket.game_id)
 
 
-def _body(
-    ticket: Ticket, status: Literal["waiting", "matched", "expired", "cancelled"], *, waited_s: int, game_id: str | None
-) -> TicketBody:
+def _body(ticket: Ticket, status: TicketStatus, *, waited_s: int, game_id: str | None) -> TicketBody:
     wanted = ticket.wanted
     return TicketBody(
         ticket_id=ticket.ticket_id,

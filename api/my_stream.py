@@ -117,11 +117,8 @@ class _Telling:
         place = await self._house.following.order.end()
         self._generation, self._position = digest_of(place.generation), place.position
         heads = await self._house.following.order.heads(list(games))
-        is_known = cursor is not None and (cursor.generation, True) == (
-            self._generation, cursor.position <= place.position,
-        )  # fmt: skip
-        missed = []
-        if cursor is not None and is_known:
+        missed, is_known = [], False
+        if cursor is not None and cursor.generation == self._generation and cursor.position <= place.position:
             missed = await self._house.following.order.missed(list(games), cursor.position, MISSED_AT_MOST + 1)
             is_known = len(missed) <= MISSED_AT_MOST
         known = cursor if is_known else None
