@@ -56,8 +56,9 @@ async def create_token(house: House, call: Call[NoQuery, NewTokenRequest]) -> An
     """Makes another token of the caller, for a bot or another device, with some of the scopes of the token that asks.
 
     `watch` reads; `bot` takes seats and plays; `play` does so too, opens games and looks after the player and the
-    tokens; `operate` is for those who run the server. The new token lives no longer than the one that asks. It is shown
-    this once, so the request has no Idempotency-Key: where the answer was lost, the list tells which one to revoke.
+    tokens; `operate` is for those who run the server. None but `watch` reads, so a bot needs `bot` and `watch`. The new
+    token lives no longer than the one that asks. It is shown this once, so the request has no Idempotency-Key: where
+    the answer was lost, the list tells which one to revoke.
     """
     label = fit_note(call.body.label, "/label")
     try:

@@ -76,7 +76,7 @@ ANSWER_HEADERS: dict[str, str] = {
     "ETag": 'the game\'s version, as `"v12"`',
     "Idempotency-Replayed": "`true` where the request had been carried out before",
     "Preference-Applied": "what of Prefer was done",
-    "RateLimit": "what is left of the quota",
+    "RateLimit": "what is left of the quota; not there where a request was refused before it was counted",
     "RateLimit-Policy": "the quota and its window in seconds",
     "Retry-After": "seconds after which the request may be sent again",
     "Sunset": "when a deprecated operation is taken away",

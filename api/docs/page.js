@@ -27,7 +27,7 @@ const Page = {
       make("summary", {},
         make("span", { class: `method ${method}` }, method), make("span", { class: "path" }, path),
         make("span", { class: "about" }, operation.summary),
-        operation.security.length ? make("span", { class: "lock" }, "token") : null),
+        operation.security.length ? make("span", { class: "lock" }, `token: ${operation.security[0].bearer}`) : null),
       inside);
     details.addEventListener("toggle", () => {
       if (details.open && !inside.childNodes.length) inside.append(...this.inside(path, method, operation));

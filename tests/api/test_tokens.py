@@ -249,3 +249,13 @@ async def test_other_websites_are_told_nothing(world: World, origins: str, told:
         for answer in (await http.options("/v1/games", headers=ASKS), await http.get("/v1/meta", headers=ASKS)):
             assert answer.headers.get("access-control-allow-origin") == told
             assert answer.status_code in (200, 204)
+
+
+async def test_a_bot_needs_to_watch_as_well(world: World, anna: Player, boris: Player) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    for scopes, status in ((["bot"], 403), (["play"], 403), (["bot", "watch"], 200)):
+        made = await anna.sent("POST", "/v1/me/tokens", {"scopes": scopes})
+        async with players(world, "") as [bot]:
+            bot.http.headers["authorization"] = f"Bearer {made['token']}"
+            assert (await bot.call("GET", f"/v1/games/{game_id}/view")).status_code == status
+            assert (await bot.call("GET", f"/v1/games/{game_id}/decisions")).status_code == 200

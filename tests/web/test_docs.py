@@ -101,3 +101,9 @@ def test_each_field_says_what_it_is(docs: Page) -> None:
     told = fields.filter(has=docs.locator("code", has_text="spectator_delay_s")).locator(".says").first
     assert told.inner_text() == "how late delayed spectators see what happens"
     assert told.locator("code").inner_text() == "delayed"
+
+
+def test_each_operation_shows_the_scope_that_it_needs(docs: Page) -> None:
+    assert docs.locator("#getView summary .lock").inner_text() == "token: watch"
+    assert docs.locator("#makeMove summary .lock").inner_text() == "token: bot"
+    assert docs.locator("#createGuest summary .lock").count() == 0
