@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 
 from infra.jobs import DELIVER, ClosableJobs, open_jobs
@@ -13,6 +15,7 @@ from infra.postgres.work import PostgresWork
 from infra.settings import Settings
 from infra.watching.cluster import cluster_numbers
 from infra.watching.counted import CountedJobs
+from infra.watching.logs import told
 from infra.watching.watched import Watched, watched_leader
 from infra.wiring import Services, open_services
 from services.announcing import Announcer
@@ -68,14 +71,22 @@ async def announce(settings: Settings) -> None:
 
 async def _announce(settings: Settings, hand_outs: HandOuts) -> None:
     """Waits for the leadership and announces until it is lost. Errors: Unavailable."""
+    async with _surviving("webhooks wait"), leading_announcer(settings.database_url) as log:
+        await Announcer(log, hand_outs).run()
+
+
+@asynccontextmanager
+async def _surviving(what: str) -> AsyncIterator[None]:
+    """Lets the rest of the clock go on, whatever goes wrong in the block, which is begun anew.
+
+    Errors: Busy, Unavailable. Of another one is logged what tells no card. UnknownEvent: only a newer version knows it.
+    """
     try:
-        async with leading_announcer(settings.database_url) as log:
-            await Announcer(log, hand_outs).run()
-    except Unavailable:
+        yield
+    except (Busy, Unavailable):
         raise
-    except Exception as error:  # noqa: BLE001 - the bots' clock goes on, whatever it is
-        # Its text stays out of the log: it may tell cards. UnknownEvent: only a newer version knows it.
-        _log.error("webhooks wait: %s", type(error).__name__)
+    except Exception as error:  # noqa: BLE001 - nobody has foreseen it
+        _log.error("%s: %s", what, told(error))
         await asyncio.sleep(_RETRY_UNKNOWN_S)
 
 
@@ -84,7 +95,8 @@ async def _match(services: Services) -> None:
     tables = Tables(services.log, memory_bytes=_MEMORY_BYTES)
     while True:
         try:
-            await match(services.tickets, tables, services.secrets, services.accounts)
+            async with _surviving("tables are found later"):
+                await match(services.tickets, tables, services.secrets, services.accounts)
         except (Busy, Unavailable) as error:
             _log.warning("tables are found later: %r", error)
         await asyncio.sleep(PAUSE_S)
@@ -96,6 +108,7 @@ async def _lead(
     """Waits for the leadership and sweeps until it is lost. Errors: Unavailable."""
     url, stands_by = settings.database_url, watched.stands_by
     async with (
+        _surviving("the work list waits"),
         leading(url, CLOCK_LOCK, name="shanghai clock", stands_by=stands_by) as session,
         cluster_numbers(settings, jobs),
     ):
