@@ -7,6 +7,7 @@ from domain.lay_off import lay_off
 from domain.luck import below, words
 from domain.meld import Placed, added_cards
 from domain.refusals import illegal
+from domain.rights import meld_on_table
 from domain.seating import seats_after
 from domain.state import Discarded, Game, Round, Window
 from domain.stock import draw_from_stock, end_round, most_to_draw, stock_holds
@@ -178,9 +179,7 @@ def call_shanghai(table: Unfolding, seat: int, move: CallShanghai) -> None:
         raise illegal("own_discard")
     if not may_call(game, seat, top):
         raise illegal("calling_not_allowed")
-    meld = next((meld for meld in round_.melds if meld.meld_id == move.meld_id), None)
-    if meld is None:
-        raise illegal("meld_not_found")
+    meld = meld_on_table(round_, move.meld_id)
     if not fits(top.card, meld, game.rules):
         _call_falsely(table, seat, meld.meld_id)
         return

@@ -99,7 +99,7 @@ def skip_targets(game: Game, seat: int, card: Card) -> tuple[int | None, ...]:
 
 
 def meld_on_table(round_: Round, meld_id: str) -> Meld:
-    """Finds a meld of this round by its id."""
+    """Finds a meld of this round by its id. Errors: Refused with `meld_not_found`."""
     for meld in round_.melds:
         if meld.meld_id == meld_id:
             return meld
