@@ -26,7 +26,7 @@ from api.reference_shapes import (
 )
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
 from api.rules import ruleset_of
-from domain import faults
+from domain import bounds
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
 from services.due import DESERTED_S, WAITING_MS
@@ -65,12 +65,12 @@ class Bounds(Struct, frozen=True):
     unseen_ticket_s: int = UNSEEN_S
     invite_s: tuple[int, int] = (shapes.MIN_INVITE_S, shapes.MAX_INVITE_S)
     invites_of_player_in_game: int = INVITES_AT_MOST
-    players: int = faults.MAX_PLAYERS
-    packs: int = faults.MAX_PACKS
-    cards_dealt: int = faults.MAX_DEAL
-    wilds_in_deck: int = faults.MAX_WILDS_IN_DECK
-    contracts: int = faults.MAX_CONTRACTS
-    melds_in_contract: int = faults.MAX_PARTS
+    players: int = bounds.MAX_PLAYERS
+    packs: int = bounds.MAX_PACKS
+    cards_dealt: int = bounds.MAX_DEAL
+    wilds_in_deck: int = bounds.MAX_WILDS_IN_DECK
+    contracts: int = bounds.MAX_CONTRACTS
+    melds_in_contract: int = bounds.MAX_PARTS
     tokens: int = TOKENS_AT_MOST
     webhooks: int = WEBHOOKS_AT_MOST
     games_in_page: int = shapes.GAMES_AT_MOST

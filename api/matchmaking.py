@@ -12,8 +12,8 @@ from api.paths import ticket_id_of
 from api.requests import invalid
 from api.rules import ruleset_of
 from api.shapes import NewPace
+from domain.bounds import MAX_PLAYERS
 from domain.commands import Pace
-from domain.faults import MAX_PLAYERS
 from domain.ruleset import Players
 from services import tickets
 from services.rendering import timestamp

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 from msgspec.structs import fields
 
 from api.patterns import looks
-from domain import faults
+from domain import bounds
 from domain.presets import preset_names
 from domain.ruleset import Ruleset
 
@@ -22,38 +22,38 @@ PRESETS_OWN = ("name", "source", "extends")
 
 _FACE = "([2-9TJQKA][CDHS]|JK|([1-9]|1[0-2])[RYGB]|W|X)"
 _FACE_OR_RANK = f"^({_FACE}|[2-9TJQKA]|1[0-2]|1)$"
-_POINTS = Meta(ge=-faults.MAX_POINTS, le=faults.MAX_POINTS)
+_POINTS = Meta(ge=-bounds.MAX_POINTS, le=bounds.MAX_POINTS)
 _BOUNDS: dict[str, Meta] = {
-    "players/min": Meta(ge=2, le=faults.MAX_PLAYERS),
-    "players/max": Meta(ge=2, le=faults.MAX_PLAYERS),
-    "deck/sizes": looks(propertyNames={"pattern": f"^[1-{faults.MAX_PLAYERS}]$"}),
-    "deck/sizes/*/packs": Meta(ge=1, le=faults.MAX_PACKS),
-    "deck/sizes/*/jokers": Meta(ge=0, le=faults.MAX_WILDS_IN_DECK),
-    "deck/wilds": Meta(max_length=faults.MAX_FACES, extra_json_schema={"uniqueItems": True}),
+    "players/min": Meta(ge=2, le=bounds.MAX_PLAYERS),
+    "players/max": Meta(ge=2, le=bounds.MAX_PLAYERS),
+    "deck/sizes": looks(propertyNames={"pattern": f"^[1-{bounds.MAX_PLAYERS}]$"}),
+    "deck/sizes/*/packs": Meta(ge=1, le=bounds.MAX_PACKS),
+    "deck/sizes/*/jokers": Meta(ge=0, le=bounds.MAX_WILDS_IN_DECK),
+    "deck/wilds": Meta(max_length=bounds.MAX_FACES, extra_json_schema={"uniqueItems": True}),
     "deck/wilds/*": looks(pattern=_FACE_OR_RANK),
-    "deal/cards": Meta(min_length=1, max_length=faults.MAX_ROUNDS),
-    "deal/cards/*": Meta(ge=1, le=faults.MAX_DEAL),
-    "contracts": Meta(min_length=1, max_length=faults.MAX_CONTRACTS),
-    "contracts/*": Meta(min_length=1, max_length=faults.MAX_PARTS),
-    "contracts/*/*/size": Meta(ge=2, le=faults.MAX_SIZE),
-    "max_wilds/n": Meta(ge=0, le=faults.MAX_SIZE),
-    "buy/per_round": Meta(ge=0, le=faults.MAX_BUYS),
-    "buy/per_game": Meta(ge=0, le=faults.MAX_BUYS),
-    "buy/penalty": Meta(min_length=1, max_length=faults.MAX_ENTRIES),
-    "buy/penalty/*": Meta(ge=0, le=faults.MAX_PENALTY),
-    "stock_out/max_renewals": Meta(ge=0, le=faults.MAX_RENEWALS),
-    "idle_laps/no_draw": Meta(ge=1, le=faults.MAX_LAPS),
-    "idle_laps/no_progress": Meta(ge=1, le=faults.MAX_LAPS),
-    "max_rounds": Meta(ge=1, le=faults.MAX_ROUNDS),
+    "deal/cards": Meta(min_length=1, max_length=bounds.MAX_ROUNDS),
+    "deal/cards/*": Meta(ge=1, le=bounds.MAX_DEAL),
+    "contracts": Meta(min_length=1, max_length=bounds.MAX_CONTRACTS),
+    "contracts/*": Meta(min_length=1, max_length=bounds.MAX_PARTS),
+    "contracts/*/*/size": Meta(ge=2, le=bounds.MAX_SIZE),
+    "max_wilds/n": Meta(ge=0, le=bounds.MAX_SIZE),
+    "buy/per_round": Meta(ge=0, le=bounds.MAX_BUYS),
+    "buy/per_game": Meta(ge=0, le=bounds.MAX_BUYS),
+    "buy/penalty": Meta(min_length=1, max_length=bounds.MAX_ENTRIES),
+    "buy/penalty/*": Meta(ge=0, le=bounds.MAX_PENALTY),
+    "stock_out/max_renewals": Meta(ge=0, le=bounds.MAX_RENEWALS),
+    "idle_laps/no_draw": Meta(ge=1, le=bounds.MAX_LAPS),
+    "idle_laps/no_progress": Meta(ge=1, le=bounds.MAX_LAPS),
+    "max_rounds": Meta(ge=1, le=bounds.MAX_ROUNDS),
     "points/cards": looks(propertyNames={"pattern": _FACE_OR_RANK}),
     "points/cards/*": _POINTS,
-    "points/alternatives": looks(maxProperties=faults.MAX_ALTERNATIVES),
+    "points/alternatives": looks(maxProperties=bounds.MAX_ALTERNATIVES),
     "points/alternatives/*": looks(propertyNames={"pattern": _FACE_OR_RANK}),
     "points/alternatives/*/*": _POINTS,
-    "points/use": Meta(max_length=faults.MAX_ALTERNATIVES),
-    "points/go_out_bonus": Meta(max_length=faults.MAX_ENTRIES),
+    "points/use": Meta(max_length=bounds.MAX_ALTERNATIVES),
+    "points/go_out_bonus": Meta(max_length=bounds.MAX_ENTRIES),
     "points/go_out_bonus/*": _POINTS,
-    "never_taken": Meta(max_length=faults.MAX_FACES),
+    "never_taken": Meta(max_length=bounds.MAX_FACES),
     "never_taken/*": looks(pattern=f"^{_FACE}$"),
 }
 """By the knob's place, `*` for whatever a list or table holds."""

@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 from api.overrides import Overrides, Preset
 from api.patterns import ONE_LINE, cursor_like, id_pattern, looks
 from api.problems import FieldError
+from domain.bounds import MAX_PLAYERS
 from domain.commands import Level, Move, Spectators, Visibility
-from domain.faults import MAX_PLAYERS
 from domain.refusals import Reason
 from domain.state import Result, Status
 from domain.view import DecisionView, View

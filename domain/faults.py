@@ -3,12 +3,28 @@
 A fault is a number out of bounds, a card that does not exist, or two knobs that cannot both hold.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from domain.cards import FACES, JOKER, PHASE_WILD, SKIP, rank_of
+from domain.bounds import (
+    BOUNDS,
+    CONTRADICTIONS,
+    MAX_ALTERNATIVES,
+    MAX_CONTRACTS,
+    MAX_DEAL,
+    MAX_ENTRIES,
+    MAX_FACES,
+    MAX_PACKS,
+    MAX_PARTS,
+    MAX_PLAYERS,
+    MAX_ROUNDS,
+    MAX_SIZE,
+    MAX_WILDS_IN_DECK,
+    Check,
+    within,
+)
+from domain.cards import FACES, JOKER, PHASE_WILD, rank_of
 from domain.reach import (
     cards_of_deck,
     cards_within_reach,
@@ -18,25 +34,6 @@ from domain.reach import (
     wilds_in_deck,
 )
 from domain.ruleset import Contract, DeckSize, Ruleset
-
-MAX_PLAYERS = 8
-MAX_PACKS = 6
-MAX_DEAL = 15
-MAX_WILDS_IN_DECK = 24
-MAX_CONTRACTS = 12
-MAX_PARTS = 5
-MAX_SIZE = 14  # a run from ace to ace
-MAX_ROUNDS = 128  # a game's chain of secrets has that many links
-MAX_RENEWALS = 20
-MAX_LAPS = 100
-MAX_PENALTY = 5
-MAX_POINTS = 1_000  # of one card; a game's total stays far below 32 bits
-MAX_NAME = 64
-MAX_FACES = 64  # wilds, or cards never taken: more than any deck has
-MAX_ENTRIES = 128  # of a table by rounds or by cards
-MAX_ALTERNATIVES = 32
-MAX_BUYS = 1_000
-MAX_SOURCE = 1_000
 
 
 class Fault(Struct, frozen=True):
@@ -86,7 +83,7 @@ def too_long(rules: Ruleset) -> tuple[Fault, ...]:
     found = tuple(Fault("too_long", path, f"at most {most} entries") for path, count, most in counts if count > most)
     if not found:
         return ()
-    others = (*_out_of_bounds(rules), *_contradictions(rules))
+    others = (*_failing(BOUNDS, rules), *_failing(CONTRADICTIONS, rules))
     return *found, *(fault for fault in others if not any(_is_within(fault, each) for each in found))
 
 
@@ -99,140 +96,18 @@ def _is_within(fault: Fault, other: Fault) -> bool:
 def faults(rules: Ruleset) -> tuple[Fault, ...]:
     """Lists every fault of a well-formed ruleset; an empty tuple means that it can be played."""
     found = (
-        *_out_of_bounds(rules),
+        *_failing(BOUNDS, rules),
         *_deck_faults(rules),
         *_face_faults(rules),
         *_deal_faults(rules),
         *_contract_faults(rules),
-        *_contradictions(rules),
+        *_failing(CONTRADICTIONS, rules),
     )
     return tuple(dict.fromkeys(found))
 
 
-def _within(least: int, value: int, most: int) -> bool:
-    return least <= value <= most
-
-
-Check: TypeAlias = tuple[str, str, str, Callable[[Ruleset], bool]]
-"""A code, a path, what should be, and whether it is."""
-
-_BOUNDS: tuple[Check, ...] = (
-    ("text_too_long", "/name", f"at most {MAX_NAME} characters", lambda r: len(r.name) <= MAX_NAME),
-    ("text_too_long", "/source", f"at most {MAX_SOURCE} characters", lambda r: len(r.source) <= MAX_SOURCE),
-    (
-        "bad_player_numbers", "/players", f"2 to {MAX_PLAYERS} players, and min not above max",
-        lambda r: 2 <= r.players.min <= r.players.max <= MAX_PLAYERS,
-    ),
-    (
-        "bad_deck", "/deck", f"decks for {MAX_PLAYERS} numbers of players at most, and each wild once",
-        lambda r: all(_within(1, n, MAX_PLAYERS) for n in r.deck.sizes)
-        and len(set(r.deck.wilds)) == len(r.deck.wilds),
-    ),
-    (
-        "bad_deal", "/deal/cards", f"1 to {MAX_DEAL} cards for each player, for {MAX_ROUNDS} rounds at most",
-        lambda r: _within(1, len(r.deal.cards), MAX_ROUNDS) and all(_within(1, n, MAX_DEAL) for n in r.deal.cards),
-    ),
-    (
-        "bad_contracts", "/contracts", f"1 to {MAX_CONTRACTS} contracts",
-        lambda r: _within(1, len(r.contracts), MAX_CONTRACTS),
-    ),
-    ("bad_max_wilds", "/max_wilds/n", f"0 to {MAX_SIZE}", lambda r: _within(0, r.max_wilds.n, MAX_SIZE)),
-    (
-        "bad_penalty", "/buy/penalty", f"0 to {MAX_PENALTY} cards, by round",
-        lambda r: bool(r.buy.penalty) and all(_within(0, cards, MAX_PENALTY) for cards in r.buy.penalty),
-    ),
-    (
-        "bad_buy_limit", "/buy/per_round", f"no limit, or 0 to {MAX_BUYS}",
-        lambda r: _within(0, r.buy.per_round or 0, MAX_BUYS),
-    ),
-    (
-        "bad_buy_limit", "/buy/per_game", f"no limit, or 0 to {MAX_BUYS}",
-        lambda r: _within(0, r.buy.per_game or 0, MAX_BUYS),
-    ),
-    (
-        "bad_renewals", "/stock_out/max_renewals", f"0 to {MAX_RENEWALS}",
-        lambda r: _within(0, r.stock_out.max_renewals, MAX_RENEWALS),
-    ),
-    (
-        "bad_idle_laps", "/idle_laps", f"1 to {MAX_LAPS} laps",
-        lambda r: all(_within(1, laps, MAX_LAPS) for laps in (r.idle_laps.no_draw, r.idle_laps.no_progress)),
-    ),
-    (
-        "bad_max_rounds", "/max_rounds", f"1 to {MAX_ROUNDS}",
-        lambda r: r.max_rounds is None or _within(1, r.max_rounds, MAX_ROUNDS),
-    ),
-    (
-        "bad_points", "/points", f"{-MAX_POINTS} to {MAX_POINTS} points",
-        lambda r: all(abs(points) <= MAX_POINTS for points in _all_points(r)),
-    ),
-)  # fmt: skip
-
-_CONTRADICTIONS: tuple[Check, ...] = (
-    (
-        "upcard_and_forehand_extra", "/deal", "a forehand with one card more starts without an upcard",
-        lambda r: not (r.deal.forehand_extra and r.deal.upcard),
-    ),
-    (
-        "first_through_together", "/end", "the first one through is known only with individual contracts",
-        lambda r: r.end != "first_through" or r.progression == "individual",
-    ),
-    (
-        "rounds_without_contract", "/max_rounds", "played together, there is one round for each contract at most",
-        lambda r: r.progression == "individual" or (r.max_rounds or 0) <= len(r.contracts),
-    ),
-    (
-        "all_wild_within_limit", "/all_wild_melds", "the limit on wilds asks for naturals in every meld",
-        lambda r: not (r.all_wild_melds and _naturals_asked(r)),
-    ),
-    (
-        "moved_wild_in_set", "/swap/sets", "a wild moves to an end of its run, and a set has none",
-        lambda r: not (r.swap.whose == "move" and r.swap.sets),
-    ),
-    (
-        "moved_wild_owed", "/swap/re_meld", "a wild that moves within its run is in nobody's hand",
-        lambda r: not (r.swap.whose == "move" and r.swap.re_meld),
-    ),
-    (
-        "moved_wild_offered", "/swap/offer", "a wild that moves within its run is not offered round the table",
-        lambda r: not (r.swap.whose == "move" and r.swap.offer == "rotation"),
-    ),
-    (
-        "offered_wild_owed", "/swap/offer", "who is not in turn cannot lay a wild again at once",
-        lambda r: not (r.swap.re_meld and r.swap.offer == "rotation"),
-    ),
-    (
-        "skip_cards_missing", "/skip_cards", "only the ten-phases deck has skip cards",
-        lambda r: not r.skip_cards or SKIP in FACES[r.deck.kind],
-    ),
-    (
-        "skip_may_be_taken", "/never_taken", f"a skip card is never taken: {SKIP} belongs here",
-        lambda r: not r.skip_cards or SKIP in r.never_taken,
-    ),
-    ("skip_is_wild", "/deck/wilds", "a skip card is in no meld", lambda r: SKIP not in r.deck.wilds),
-)  # fmt: skip
-
-
-def _out_of_bounds(rules: Ruleset) -> Iterator[Fault]:
-    return _failing(_BOUNDS, rules)
-
-
-def _contradictions(rules: Ruleset) -> Iterator[Fault]:
-    return _failing(_CONTRADICTIONS, rules)
-
-
 def _failing(checks: Iterable[Check], rules: Ruleset) -> Iterator[Fault]:
     return (Fault(code, path, detail) for code, path, detail, holds in checks if not holds(rules))
-
-
-def _all_points(rules: Ruleset) -> Iterator[int]:
-    for table in (rules.points.cards, *rules.points.alternatives.values()):
-        yield from table.values()
-    yield from rules.points.go_out_bonus
-
-
-def _naturals_asked(rules: Ruleset) -> bool:
-    limit = rules.max_wilds
-    return limit.kind in ("at_most_half", "not_more_than_naturals") or (limit.kind == "min_naturals" and limit.n > 0)
 
 
 def _players(rules: Ruleset) -> Sequence[int]:
@@ -240,7 +115,7 @@ def _players(rules: Ruleset) -> Sequence[int]:
     players = rules.players
     if 2 <= players.min <= players.max <= MAX_PLAYERS:
         return range(players.min, players.max + 1)
-    return [number for number in rules.deck.sizes if _within(2, number, MAX_PLAYERS)]
+    return [number for number in rules.deck.sizes if within(2, number, MAX_PLAYERS)]
 
 
 def _decks(rules: Ruleset) -> dict[int, DeckSize]:
@@ -250,7 +125,7 @@ def _decks(rules: Ruleset) -> dict[int, DeckSize]:
 
 
 def _is_deck(size: DeckSize) -> bool:
-    return _within(1, size.packs, MAX_PACKS) and _within(0, size.jokers, MAX_WILDS_IN_DECK)
+    return within(1, size.packs, MAX_PACKS) and within(0, size.jokers, MAX_WILDS_IN_DECK)
 
 
 def _deck_faults(rules: Ruleset) -> Iterator[Fault]:
@@ -259,7 +134,7 @@ def _deck_faults(rules: Ruleset) -> Iterator[Fault]:
             yield Fault("deck_missing", f"/deck/sizes/{number}", f"no deck is given for {number} players")
     for number, size in rules.deck.sizes.items():
         path = f"/deck/sizes/{number}"
-        if not _within(1, size.packs, MAX_PACKS):
+        if not within(1, size.packs, MAX_PACKS):
             yield Fault("too_many_packs", path, f"1 to {MAX_PACKS} packs")
         elif not _is_deck(size) or wilds_in_deck(rules, size) > MAX_WILDS_IN_DECK:
             yield Fault("too_many_wilds", path, f"0 to {MAX_WILDS_IN_DECK} jokers and other wilds")
@@ -299,13 +174,13 @@ def _deal_faults(rules: Ruleset) -> Iterator[Fault]:
 
 
 def _contract_faults(rules: Ruleset) -> Iterator[Fault]:
-    if not _within(1, len(rules.contracts), MAX_CONTRACTS):
+    if not within(1, len(rules.contracts), MAX_CONTRACTS):
         return
     for place, contract in enumerate(rules.contracts):
         path = f"/contracts/{place}"
-        if not _within(1, len(contract), MAX_PARTS):
+        if not within(1, len(contract), MAX_PARTS):
             yield Fault("bad_contract", path, f"1 to {MAX_PARTS} melds")
-        elif not all(_within(2, part.size, MAX_SIZE) for part in contract):
+        elif not all(within(2, part.size, MAX_SIZE) for part in contract):
             yield Fault("bad_size", path, f"melds of 2 to {MAX_SIZE} cards")
         else:
             yield from _part_faults(rules, path, contract)

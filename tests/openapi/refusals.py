@@ -5,7 +5,7 @@ of a field or its bounds, has no place here. 401, 403, 404, 409 and 429 are noth
 """
 
 _KNOBS = frozenset(
-    {  # knobs that do not go together; see domain/faults.py
+    {  # knobs that do not go together; see domain/bounds.py
         "all_wild_within_limit",
         "bad_deck",
         "bad_player_numbers",
