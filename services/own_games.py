@@ -16,7 +16,7 @@ from services.ports import Principal
 from services.rendering import seat_held_by
 from services.tables import Tables
 
-LOOKED_AT = 2_000  # of a player's games the newest so many
+LOOKED_AT = 2_000  # of a player's games so many: first those that go on, then the newest
 
 
 class OwnGame(Struct, frozen=True):
@@ -47,7 +47,7 @@ class OwnGames(Protocol):
     """The read model of who has which games."""
 
     async def of(self, player_id: str) -> Projected:
-        """Finds the games that a player sits at or has opened, among the newest LOOKED_AT.
+        """Finds the games that a player sits at or has opened, LOOKED_AT at most: first those that go on.
 
         Also those that they are invited to, and those where a bot sits in for them: whose seats show it.
         """
