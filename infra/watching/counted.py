@@ -12,7 +12,6 @@ from domain.events import GameCancelled, GameFinished, GameOpened, GameStarted
 from domain.presets import preset_names
 from domain.refusals import Refused
 from domain.ruleset import Ruleset
-from domain.state import Game
 from domain.view import View
 from infra.bus.publisher import RedisPublisher
 from infra.bus.reader import RedisBusReader
@@ -94,8 +93,8 @@ class CountedTables(Tables):
 
     def _ruleset(self, game_id: str) -> str:
         """Names the preset that is played; a game that nobody knows has none."""
-        hot = self._hot.get(game_id)
-        name = hot.state.rules.name if hot and isinstance(hot.state, Game) else ""
+        hot = self.known(game_id)
+        name = "" if hot is None else hot.game.rules.name
         return name if name in _RULESETS else "other"
 
 
