@@ -3,45 +3,29 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from infra.postgres.leading import ANNOUNCER_LOCK, Session, Superseded, leading
-from infra.postgres.rows import batch_of, recorded_row
+from infra.postgres.followed import FollowedLog
+from infra.postgres.leading import ANNOUNCER_LOCK, Superseded, leading
+from infra.postgres.rows import recorded_row
 from infra.sql import statements
 from services.announcing import SEATING, Listener, NewDelivery
 from services.codec import TYPE_NUMBERS
 from services.ids import public_id, public_id_if_any, uuid_of, uuids_of
 from services.ports import Recorded
-from services.projections import Batch
 from services.relay import Position
 
 _SQL = statements("webhooks")
-_READ = statements("projections")
 _SEATING = [TYPE_NUMBERS[type_] for type_ in SEATING]
 
 
-class PostgresAnnouncedLog:
+class PostgresAnnouncedLog(FollowedLog):
     """An AnnouncedLog on the very connection that holds the leader's lock."""
-
-    def __init__(self, session: Session, epoch: int, place: Position) -> None:
-        self._session = session
-        self._epoch = epoch
-        self._place = place
-
-    async def place(self) -> Position:
-        return self._place
 
     async def barrier(self) -> tuple[Position, bool]:
         [[xid, is_wanted]] = await self._session.fetch(_SQL["barrier"])
         return (xid, -1), is_wanted
 
-    async def batch(self, after: Position, limit: int) -> Batch:
-        return batch_of(await self._session.fetch(_READ["batch"], *after, limit), after)
-
     async def seat_changes(self, game_id: str, before: int) -> list[Recorded]:
         rows = await self._session.fetch(_SQL["seat_changes"], uuid_of("gam", game_id), before, _SEATING)
-        return [recorded_row(row) for row in rows]
-
-    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
-        rows = await self._session.fetch(_READ["beginning"], uuid_of("gam", game_id), before)
         return [recorded_row(row) for row in rows]
 
     async def listeners(self, player_ids: Sequence[str]) -> list[Listener]:

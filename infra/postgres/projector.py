@@ -8,14 +8,13 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import astuple
 
+from infra.postgres.followed import FollowedLog
 from infra.postgres.leading import PROJECTOR_LOCK, REBUILD_LOCK, Session, StandsBy, Superseded, leading
 from infra.postgres.lobby import Shown
-from infra.postgres.rows import batch_of, recorded_row
 from infra.sql import statements
 from infra.watching.numbers import PROJECTED
 from services.ids import public_id, uuid_of
 from services.listings import ListedGame
-from services.ports import Recorded
 from services.projections import Batch, Changes, Projector
 from services.ratings import RatedGame, Rating, Subject, rate
 from services.relay import Position
@@ -33,26 +32,17 @@ class AheadOfCluster(Exception):
     """The place comes from a cluster that had counted more transactions than this one; the text has the repair."""
 
 
-class PostgresProjectedLog:
-    """A ProjectedLog on the very connection that holds the leader's lock."""
+class PostgresProjectedLog(FollowedLog):
+    """A ProjectedLog on the very connection that holds the leader's lock; what it reads is counted."""
 
     def __init__(self, session: Session, build: int, epoch: int, place: Position) -> None:
+        super().__init__(session, epoch, place)
         self.build = build
-        self._session = session
-        self._epoch = epoch
-        self._place = place
-
-    async def place(self) -> Position:
-        return self._place
 
     async def batch(self, after: Position, limit: int) -> Batch:
-        rows = await self._session.fetch(_SQL["batch"], *after, limit)
-        PROJECTED.inc(len(rows))
-        return batch_of(rows, after)
-
-    async def beginning(self, game_id: str, before: int) -> list[Recorded]:
-        rows = await self._session.fetch(_SQL["beginning"], uuid_of("gam", game_id), before)
-        return [recorded_row(row) for row in rows]
+        recorded, place = await super().batch(after, limit)
+        PROJECTED.inc(len(recorded))
+        return recorded, place
 
     async def ratings(self, subjects: Collection[Subject]) -> dict[Subject, Rating]:
         columns = _columns(2, [(uuid_of("ply", player), ruleset) for player, ruleset in subjects])
