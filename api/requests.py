@@ -13,6 +13,7 @@ import msgspec
 from api.choices import choices
 from api.patterns import KEY, ONE_LINE
 from api.problems import Failed, FieldError, Place
+from domain.faults import pointer
 from services.ids import uuid_of
 from services.ports import KeyedRequest
 
@@ -230,15 +231,17 @@ def strange_cursor() -> Failed:
 def _shape_failure(place: Place, message: str, type_: Any) -> Failed:
     """Turns msgspec's "Expected `int`, got `str` - at `$.seats[0].level`" into a fault with its place."""
     detail, _, where = message.partition(" - at `$")
-    pointer = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
+    at = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
     named = re.search(r"(?:unknown|missing required) field `(.*)`", detail)
-    pointer += f"/{named[1]}" if named else ""
+    at = pointer(at, named[1]) if named else at
     code = "unknown_field" if "unknown field" in detail else "missing" if "missing" in detail else "invalid_value"
     if code == "unknown_field" and place == "query" and named:
         detail = f"There is no parameter `{named[1]}` here"
-    if (known := choices(type_, pointer)) and detail.startswith("Invalid "):
+    if (known := choices(type_, at)) and detail.startswith("Invalid "):
         detail = f"{detail}; known are {', '.join(known)}"
-    return invalid(place, pointer if place == "body" else pointer.lstrip("/"), code, f"{detail}.")
+    if place != "body":
+        at = named[1] if named else at.removeprefix("/")
+    return invalid(place, at, code, f"{detail}.")
 
 
 def _is_too_deep(body: bytes) -> bool:

@@ -86,6 +86,7 @@ async def test_a_token_without_the_scope_does_not_reach_the_game(world: World, a
         (b"{}", 422, "invalid_request", "/name"),
         (b'{"name":1}', 422, "invalid_request", "/name"),
         (b'{"name":"Anna","age":7}', 422, "invalid_request", "/age"),
+        (b'{"name":"Anna","a/b~c":7}', 422, "invalid_request", "/a~1b~0c"),
         (b'{"name":"   "}', 422, "invalid_request", "/name"),
         (b'{"name":"%s"}' % (b"a" * 41), 422, "invalid_request", "/name"),
         (b'{"name":"An\\nna"}', 422, "invalid_request", "/name"),
@@ -198,6 +199,7 @@ async def test_every_preset_is_opened_as_it_stands(anna: Player, name: str) -> N
         ("after=-1", "after"),
         ("after=1&after=2", "after"),
         ("before=3", "before"),
+        ("/a~b=3", "/a~b"),
     ],
 )
 async def test_a_query_is_read_strictly(world: World, anna: Player, boris: Player, query: str, pointer: str) -> None:
