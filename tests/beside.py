@@ -1,8 +1,8 @@
-"""A listener in a thread of its own, beside a test that blocks."""
+"""Listeners between a client and a server: one in a thread of its own, beside a test that blocks; passing bytes on."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 
 
@@ -21,6 +21,14 @@ def listening_beside(opened: Callable[[], Awaitable[asyncio.Server]]) -> Iterato
         listener.close()
         loop.run_until_complete(_end_all())
         loop.close()
+
+
+async def pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    """Passes bytes on until there are no more, or one of the two is lost."""
+    with suppress(OSError):
+        while chunk := await source.read(65_536):
+            sink.write(chunk)
+            await sink.drain()
 
 
 async def _end_all() -> None:

@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from msgspec import Struct
 
+from tests.beside import pass_on
+
 _ASKS_FOR_TLS = bytes.fromhex("00000008 04d2162f")  # how Postgres's clients begin
 
 
@@ -82,7 +84,7 @@ async def tls_front(socket: Path, shown: Papers, *, asks_first: bool) -> AsyncIt
                 to_client.write(b"S")
                 await to_client.start_tls(context)
             server, to_server = await asyncio.open_unix_connection(str(socket))
-            ways = [asyncio.create_task(_pass_on(client, to_server)), asyncio.create_task(_pass_on(server, to_client))]
+            ways = [asyncio.create_task(pass_on(client, to_server)), asyncio.create_task(pass_on(server, to_client))]
             try:
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -101,10 +103,3 @@ async def tls_front(socket: Path, shown: Papers, *, asks_first: bool) -> AsyncIt
         for task in list(under_way):
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
-
-
-async def _pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while chunk := await source.read(65_536):
-            sink.write(chunk)
-            await sink.drain()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 
-from tests.beside import listening_beside
+from tests.beside import listening_beside, pass_on
 
 
 class Service:
@@ -28,20 +28,13 @@ class Service:
             with suppress(OSError, asyncio.CancelledError):  # nobody asks how it ended
                 pod, to_pod = await asyncio.open_connection(*backends[next(self._turns) % len(backends)])
                 writers.append(to_pod)
-                ways = {asyncio.create_task(_pass_on(client, to_pod)), asyncio.create_task(_pass_on(pod, to_client))}
+                ways = {asyncio.create_task(pass_on(client, to_pod)), asyncio.create_task(pass_on(pod, to_client))}
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for way in ways:
                 way.cancel()
             for writer in writers:
                 writer.close()  # what was passed on is sent first
-
-
-async def _pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while chunk := await source.read(65_536):
-            sink.write(chunk)
-            await sink.drain()
 
 
 @contextmanager

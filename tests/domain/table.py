@@ -44,6 +44,11 @@ def meld(owner: int, kind: MeldKind, text: str) -> Meld:
     return Meld("", owner, kind, placed(text))
 
 
+def written(meld: Meld | NewMeld) -> str:
+    """Writes the cards of a meld as `placed` reads them."""
+    return " ".join(f"{p.card}({p.as_})" if p.as_ else p.card for p in meld.cards)
+
+
 def new_meld(kind: MeldKind, text: str) -> NewMeld:
     """Writes a meld as a player sends it."""
     return NewMeld(kind, placed(text))

@@ -13,7 +13,7 @@ from domain.presets import preset, ruleset_with
 from domain.refusals import IllegalMove, Reason, Refused
 from domain.ruleset import MaxWilds, MeldKind, Ruleset, Swap
 from domain.welcome import LayOffOption, fits, lay_off_options
-from tests.domain.table import cards, placed, read_meld
+from tests.domain.table import cards, placed, read_meld, written
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}, "swap": {"whose": "any"}})
@@ -23,10 +23,6 @@ PHASES = preset("ten-phases")
 
 def on_table(kind: MeldKind, text: str) -> Meld:
     return Meld("m1", 0, kind, placed(text))
-
-
-def written(meld: Meld) -> str:
-    return " ".join(f"{p.card}({p.as_})" if p.as_ else p.card for p in meld.cards)
 
 
 def laid(kind: MeldKind, text: str, more: str, rules: Ruleset, end: End | None = None) -> str:

@@ -11,7 +11,7 @@ from domain.presets import preset, ruleset_with
 from domain.readings import lowest_place, naturals
 from domain.refusals import IllegalMove, Reason, Refused
 from domain.ruleset import MaxWilds, MeldKind, Ruleset
-from tests.domain.table import new_meld, placed, read_meld
+from tests.domain.table import new_meld, placed, read_meld, written
 
 DAVIS, BLACK_TWOS, JOKERS = preset("davis"), preset("black-twos"), preset("jokers")
 FREE = ruleset_with("jokers", {"max_wilds": {"kind": "unlimited"}, "swap": {"whose": "any"}})
@@ -21,10 +21,6 @@ PHASES = preset("ten-phases")
 
 def read(kind: MeldKind, text: str, rules: Ruleset) -> str:
     return written(NewMeld(kind, read_meld(new_meld(kind, text), rules)))
-
-
-def written(meld: NewMeld) -> str:
-    return " ".join(f"{p.card}({p.as_})" if p.as_ else p.card for p in meld.cards)
 
 
 def refusal(kind: MeldKind, text: str, rules: Ruleset) -> IllegalMove:

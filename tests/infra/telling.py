@@ -70,7 +70,17 @@ async def told(settings: Settings) -> list[tuple[str, int]]:
 
 async def redis(settings: Settings, *command: str | int) -> Any:
     """Sends one command to the bus's Redis."""
-    wire = await Wire.open(settings.bus_url)
+    return await call(settings.bus_url, *command)
+
+
+async def is_listened_to(settings: Settings) -> bool:
+    """Tells whether somebody waits at the bus for news."""
+    return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
+
+
+async def call(url: str, *command: str | int | bytes) -> Any:
+    """Sends one command to a Redis."""
+    wire = await Wire.open(url)
     try:
         return await wire.call(*command)
     finally:

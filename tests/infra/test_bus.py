@@ -17,7 +17,7 @@ from services.ids import new_uuid, public_id
 from services.ports import FeedEntry, Recorded, Unavailable
 from services.relay import LogEntry
 from tests.engines import eventually
-from tests.infra.telling import redis
+from tests.infra.telling import is_listened_to, redis
 
 DRAWN = CardDrawn(seat=0, source="stock", card="7H", stock_count=50)
 GAME, COMMAND, AT = new_uuid(), new_uuid(), datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
@@ -51,7 +51,7 @@ async def test_entries_are_read_from_the_present_end_on(settings: Settings, bus:
     await bus.publish([entry(1), entry(2)])
     batches = reading(settings)
     following = asyncio.ensure_future(anext(batches))
-    await _blocked(settings)
+    await eventually(lambda: is_listened_to(settings))
     await bus.publish([entry(3), entry(4)])
     game = public_id("gam", GAME)
     assert await following == [
@@ -82,7 +82,7 @@ async def test_what_is_added_between_two_readings_is_not_missed(settings: Settin
 async def test_an_event_of_a_newer_server_is_a_pointer(settings: Settings, bus: RedisPublisher) -> None:
     batches = reading(settings)
     following = asyncio.ensure_future(anext(batches))
-    await _blocked(settings)
+    await eventually(lambda: is_listened_to(settings))
     await bus.publish([entry(1, type_=999)])
     assert await following == [FeedEntry(public_id("gam", GAME), 1, None)]
 
@@ -90,7 +90,7 @@ async def test_an_event_of_a_newer_server_is_a_pointer(settings: Settings, bus: 
 async def test_a_lost_bus_is_unavailable(settings: Settings, bus: RedisPublisher) -> None:
     batches = reading(settings)
     following = asyncio.ensure_future(anext(batches))
-    await _blocked(settings)
+    await eventually(lambda: is_listened_to(settings))
     await redis(settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
     with pytest.raises(Unavailable):
         await following
@@ -122,12 +122,3 @@ async def test_a_stream_keeps_about_as_many_entries_as_it_should(settings: Setti
     empty, full = sorted([await redis(settings, "XLEN", key) for key in keys])
     assert empty == 0
     assert 100 <= full < 300
-
-
-async def _blocked(settings: Settings) -> None:
-    """Waits until a reader waits for news."""
-
-    async def is_blocked() -> bool:
-        return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
-
-    await eventually(is_blocked)

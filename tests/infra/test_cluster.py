@@ -5,14 +5,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from redis.crc import key_slot
 
 from infra.bus.nodes import connect
-from infra.bus.wire import Wire
 from infra.embedded.binaries import valkey_program
 from infra.embedded.engines import short_folder
 from infra.embedded.ports import free_port
@@ -22,7 +20,7 @@ from infra.wiring import Services
 from services.ports import Unavailable
 from tests.appends import append, new_game
 from tests.engines import eventually
-from tests.infra.telling import relaying
+from tests.infra.telling import call, relaying
 
 pytestmark = [pytest.mark.usefixtures("owner"), pytest.mark.xdist_group("relay")]
 
@@ -43,7 +41,7 @@ def nodes() -> Iterator[list[Running]]:
 @pytest.fixture(autouse=True)
 async def _empty_bus(nodes: list[Running]) -> None:
     for node in nodes:
-        await call(node, "FLUSHALL")
+        await call(node.url, "FLUSHALL")
 
 
 @pytest.fixture(scope="module")
@@ -123,46 +121,38 @@ def answers(port: int) -> bool:
 async def join(nodes: list[Running]) -> None:
     """Makes one cluster of the nodes, and waits until each knows so."""
     first = nodes[0].url.removeprefix("redis://").split(":")
-    bus_port = (await call(nodes[0], "CONFIG", "GET", "cluster-port"))[1]
+    bus_port = (await call(nodes[0].url, "CONFIG", "GET", "cluster-port"))[1]
     for number, node in enumerate(nodes):
-        await call(node, "CLUSTER", "ADDSLOTSRANGE", SLOTS * number // NODES, SLOTS * (number + 1) // NODES - 1)
+        await call(node.url, "CLUSTER", "ADDSLOTSRANGE", SLOTS * number // NODES, SLOTS * (number + 1) // NODES - 1)
         if number:
-            await call(node, "CLUSTER", "MEET", *first, bus_port)
+            await call(node.url, "CLUSTER", "MEET", *first, bus_port)
 
     async def is_joined() -> bool:
-        return all([b"cluster_slots_ok:16384" in await call(node, "CLUSTER", "INFO") for node in nodes])
+        return all([b"cluster_slots_ok:16384" in await call(node.url, "CLUSTER", "INFO") for node in nodes])
 
     await eventually(is_joined)
 
 
 async def give_away(nodes: list[Running], keys_of_giver: list[bytes]) -> None:
     """Moves the slots of these streams from the second node to the third, empty: as after a failover that lost all."""
-    name = await call(nodes[2], "CLUSTER", "MYID")
-    await call(nodes[1], "FLUSHALL")
+    name = await call(nodes[2].url, "CLUSTER", "MYID")
+    await call(nodes[1].url, "FLUSHALL")
     for slot in map(key_slot, keys_of_giver):
-        await call(nodes[2], "CLUSTER", "SETSLOT", slot, "IMPORTING", await call(nodes[1], "CLUSTER", "MYID"))
+        await call(nodes[2].url, "CLUSTER", "SETSLOT", slot, "IMPORTING", await call(nodes[1].url, "CLUSTER", "MYID"))
         for node in (nodes[2], nodes[1], nodes[0]):
-            await call(node, "CLUSTER", "SETSLOT", slot, "NODE", name)
+            await call(node.url, "CLUSTER", "SETSLOT", slot, "NODE", name)
 
 
 async def keys(node: Running) -> list[bytes]:
-    found: list[bytes] = await call(node, "KEYS", "es:*")
+    found: list[bytes] = await call(node.url, "KEYS", "es:*")
     return found
 
 
 async def are_told(nodes: list[Running], count: int) -> bool:
-    told: list[int] = [await call(node, "XLEN", key) for node in nodes for key in await keys(node)]
+    told: list[int] = [await call(node.url, "XLEN", key) for node in nodes for key in await keys(node)]
     return sum(told) == count
 
 
 async def are_read(nodes: list[Running], streams: int) -> bool:
-    lines = [line for node in nodes for line in (await call(node, "INFO", "clients")).decode().splitlines()]
+    lines = [line for node in nodes for line in (await call(node.url, "INFO", "clients")).decode().splitlines()]
     return sum(int(line.split(":")[1]) for line in lines if line.startswith("blocked_clients:")) == streams
-
-
-async def call(node: Running, *command: str | int | bytes) -> Any:
-    wire = await Wire.open(node.url)
-    try:
-        return await wire.call(*command)
-    finally:
-        await wire.close()

@@ -16,7 +16,7 @@ from infra.settings import Settings
 from infra.wiring import Services
 from tests.engines import eventually
 from tests.infra.bots import ANNA, new_bots_game, play
-from tests.infra.telling import redis, relaying
+from tests.infra.telling import is_listened_to, redis, relaying
 
 pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
 
@@ -56,7 +56,7 @@ async def test_what_the_bus_has_cut_off_is_read_from_the_log(
     async with relaying(own_settings):
         before = await play(services, game_id, 10)
         reading = asyncio.create_task(told(house, game_id, before, before + 250))
-        await eventually(lambda: _is_read(own_settings))
+        await eventually(lambda: is_listened_to(own_settings))
         await redis(own_settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # the reader comes back later
         head = await play(services, game_id, 250)
         await eventually(lambda: redis(own_settings, "KEYS", "es:*"))  # the relay too was cut off, and comes back
@@ -84,10 +84,6 @@ async def test_a_last_event_that_the_bus_never_told_is_late_but_told(
     await eventually(lambda: _is_watched(house))
     head = await play(services, game_id, 1)  # no relay is there
     assert (await reading)[-1] <= head
-
-
-async def _is_read(settings: Settings) -> bool:
-    return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
 
 
 async def _is_shorter(settings: Settings, key: str, count: int) -> bool:

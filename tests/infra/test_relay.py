@@ -21,7 +21,17 @@ from services.ports import Append, NewEvent, Work
 from services.relay import OrderBroken
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
-from tests.infra.telling import cut_off, has_told, has_told_so_many, in_order, redis, relaying, told, write
+from tests.infra.telling import (
+    cut_off,
+    has_told,
+    has_told_so_many,
+    in_order,
+    is_listened_to,
+    redis,
+    relaying,
+    told,
+    write,
+)
 
 pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
 
@@ -52,7 +62,7 @@ async def test_the_bus_tells_an_event_as_the_log_has_it_and_no_deck(own_settings
     async with relaying(own_settings):
         batches = services.bus.entries()
         following = asyncio.ensure_future(anext(batches))
-        await eventually(lambda: _is_blocked(own_settings))
+        await eventually(lambda: is_listened_to(own_settings))
         await services.log.append(Append(game, 0, events))
         entries = await following
     stored = await services.log.read(game)
@@ -224,10 +234,6 @@ async def test_a_hole_in_a_game_stops_the_relay(
     with pytest.raises(OrderBroken):
         async with relaying(own_settings) as relay:
             await relay.task
-
-
-async def _is_blocked(settings: Settings) -> bool:
-    return b"blocked_clients:0" not in await redis(settings, "INFO", "clients")
 
 
 async def _is_connected(owner: asyncpg.Connection, name: str) -> bool:
