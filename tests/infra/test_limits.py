@@ -14,6 +14,7 @@ from infra.limits import RedisCounter, RedisLimit
 from infra.settings import Settings
 from services.limits import Limit, MemoryLimit
 from tests.engines import eventually
+from tests.infra.telling import redis
 
 
 @pytest.fixture(params=["redis", "memory"])
@@ -34,6 +35,8 @@ async def test_a_quota_is_used_up_and_tells_how_long_to_wait(limit: Limit) -> No
     verdicts = [await limit.take("anna") for _ in range(6)]
     assert [verdict.passes for verdict in verdicts] == [True] * 5 + [False]
     assert [verdict.remaining for verdict in verdicts] == [4, 3, 2, 1, 0, 0]
+    full_again = [720, 1440, 2160, 2880, 3600]
+    assert all(until - 120 < verdict.wait_s <= until for verdict, until in zip(verdicts, full_again, strict=False))
     assert 600 < verdicts[5].wait_s <= 720
 
 
@@ -91,6 +94,52 @@ async def test_who_is_busy_takes_more_at_once_until_they_are_slow_again(settings
             asked.append(counter.asked)
             now += later_s
         assert asked == [1, 2, 3, 4]
+
+
+async def test_what_is_held_and_what_is_left_are_paid_together(settings: Settings) -> None:
+    async with aclosing(RedisCounter(settings.limits_url)) as counter:
+        limit = limit_at(counter, lease=3)
+        verdicts = [await limit.take("anna", cost) for cost in (1, 4)]
+    assert [(verdict.passes, verdict.remaining) for verdict in verdicts] == [(True, 4), (True, 0)]
+
+
+async def test_a_lease_of_one_asks_for_every_request(settings: Settings) -> None:
+    async with aclosing(Asked(settings.limits_url)) as counter:
+        limit = limit_at(counter, quota=60)
+        for _ in range(6):
+            await limit.take("anna")
+        assert counter.asked == 6
+
+
+async def test_one_process_leaves_some_to_the_others_and_the_key_goes_when_the_quota_is_full(
+    settings: Settings,
+) -> None:
+    async with aclosing(RedisCounter(settings.limits_url)) as one, aclosing(RedisCounter(settings.limits_url)) as other:
+        first = limit_at(one, quota=8, lease=8)
+        second = RedisLimit(other, first.name, quota=8, window_s=3600, lease=1)
+        await first.take("anna")
+        assert [(await second.take("anna")).passes for _ in range(7)] == [True] * 6 + [False]
+        left_ms = await redis(settings, "PTTL", f"limit:{first.name}:anna")
+        assert 3_500_000 < left_ms <= 3_600_000
+
+
+async def test_what_has_refilled_since_is_said_without_asking(settings: Settings) -> None:
+    async with aclosing(Asked(settings.limits_url)) as counter:
+        now = 100.0
+        limit = RedisLimit(counter, uuid4().hex, quota=600, window_s=3600, lease=6, clock=lambda: now)
+        assert (await limit.take("anna")).remaining == 599
+        now += 12
+        assert (await limit.take("anna")).remaining == 600
+        assert counter.asked == 1
+
+
+async def test_not_every_subject_is_remembered(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infra.limits._SUBJECTS_KEPT", 2)
+    async with aclosing(RedisCounter(settings.limits_url)) as counter:
+        limit = limit_at(counter)
+        for subject in ("anna", "boris", "clara", "david", "emil"):
+            await limit.take(subject)
+        assert len(limit._buckets) <= 2
 
 
 async def test_a_quota_refills_while_time_goes_by(settings: Settings) -> None:
