@@ -24,7 +24,7 @@ _OPENING_S = 600.0  # so long the tables may take to fill
 
 
 class Plan(Struct, frozen=True):
-    """What is to go on. rate: moves a second of all people together; seats: people and bots of each game."""
+    """What is to go on. humans, bots: of each game; rate: moves a second of all people together."""
 
     url: str
     games: int
