@@ -12,12 +12,12 @@ from services.tending import tend
 ANNA = Principal(public_id("ply", new_uuid()), "Anna", ("play",))
 
 
-async def new_bots_game(services: Services) -> str:
-    """Opens a game of bots in another process; its first round waits to be dealt."""
+async def new_bots_game(services: Services, bots: int = 2) -> str:
+    """Opens and starts a game of bots in another process; its first round waits to be dealt."""
     new = NewGame(
         rules=preset("davis"),
         pace=Pace(bot_delay_ms=0),
-        seats=(SeatPlan("bot", None, "easy"),) * 2,
+        seats=(SeatPlan("bot", None, "easy"),) * bots,
         visibility="public",
         spectators="public",
     )
