@@ -13,7 +13,7 @@ from api.reasons import REASONS
 from domain import refusals as r
 from domain.faults import FaultyRuleset
 from domain.refusals import Reason, Refused, RuleBroken
-from services.games import HintsForbidden, NotYourDecision, NotYourGame, RefusedUnseen
+from services.games import HintsForbidden, NotYourDecision, NotYourGame, RefusedUnseen, TooManySeatings
 from services.identity import ScopeNotOwned, TooManyTokens
 from services.invites import GameFull, InviteExpired, InviteNotFound, TooManyInvites
 from services.limits import TooManyGames
@@ -103,6 +103,9 @@ KINDS: dict[str, Kind] = {
     ),
     "too_many_webhooks": Kind(409, "Too many webhooks", "Remove one first; see /v1/meta."),
     "webhook_disabled": Kind(409, "Webhook disabled", "Nothing is sent to it until it is switched on again."),
+    "too_many_seatings": Kind(
+        409, "Too many seatings", "The player has sat down in this game, or the opener has seated bots, too often."
+    ),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
     "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
     "precondition_required": Kind(428, "Precondition required", "The request needs If-Match; so far none does."),
@@ -153,6 +156,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     TooManyGames: "too_many_games",
     TooManyTokens: "too_many_tokens",
     TooManyInvites: "too_many_invites",
+    TooManySeatings: "too_many_seatings",
     TicketNotFound: "ticket_not_found",
     AlreadyWaiting: "already_waiting",
     AlreadyMatched: "already_matched",

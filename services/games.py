@@ -20,6 +20,7 @@ from domain.commands import (
     Visibility,
 )
 from domain.decisions import seat_named
+from domain.events import SeatChanged
 from domain.luck import link
 from domain.refusals import Refused, SeatNotFound
 from domain.ruleset import Ruleset
@@ -28,11 +29,13 @@ from domain.view import view_for
 from services.hot import Hot
 from services.ids import new_uuid, public_id
 from services.outcomes import Denied, OtherVersion, Outcome
-from services.ports import KeyedRequest, Principal, Reservations, Secrets
+from services.ports import KeyedRequest, NewEvent, Principal, Recorded, Reservations, Secrets
 from services.rendering import seat_held_by
 from services.reserving import reserved_id
 from services.seeing import NotSeated, known_game, refuse_unknown, sees_late, watched_game
 from services.tables import Draft, Plan, Tables
+
+SEATINGS_AT_MOST = 200  # of one player in one game, and of bots there
 
 
 class NotYourDecision(Denied):
@@ -45,6 +48,10 @@ class NotYourGame(Denied):
 
 class HintsForbidden(Denied):
     """This game is played without hints."""
+
+
+class TooManySeatings(Denied):
+    """The player has sat down in this game so often that they do so no more."""
 
 
 class RefusedUnseen(Denied):
@@ -230,8 +237,30 @@ def asked_by(principal: Principal, plan: Plan) -> Plan:
             plan(draft)
         except (Refused, OtherVersion) as refusal:
             raise RefusedUnseen(refusal) if sees_late(draft.game, principal) else refusal from None
+        refuse_restless(draft)
 
     return asked
+
+
+def refuse_restless(draft: Draft) -> None:
+    """Lets nobody sit down again and again, nor the opener seat bots so: a game's log would grow without end.
+
+    Errors: TooManySeatings.
+    """
+    for new in draft.events:
+        if _is_seating(new):
+            before = sum(_is_seating(each) and _seated(each) == _seated(new) for each in draft.hot.events)
+            if before >= SEATINGS_AT_MOST:
+                raise TooManySeatings
+
+
+def _is_seating(told: NewEvent | Recorded) -> bool:
+    return isinstance(told.event, SeatChanged) and told.event.controller != "open" and told.actor == "player"
+
+
+def _seated(told: NewEvent | Recorded) -> str | None:
+    """Gives who has sat down; nobody for a bot, but for one that sits in for somebody."""
+    return told.event.player_id if isinstance(told.event, SeatChanged) else None
 
 
 def refuse_other_version(draft: Draft, made_for: Versions | None) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from domain.commands import TableCommand, TakeSeat
 from domain.refusals import GameFinished, Refused, RuleBroken, SeatNotFound, SeatNotHeld
 from domain.state import Game, is_over
-from services.games import NotYourDecision, RefusedUnseen, own_seat
+from services.games import NotYourDecision, RefusedUnseen, own_seat, refuse_restless
 from services.hot import Hot
 from services.ids import ALPHABET, new_uuid
 from services.outcomes import Denied, Outcome
@@ -145,7 +145,10 @@ async def _found(invites: Invites, code: str) -> Invite:
 async def accept(
     tables: Tables, invites: Invites, principal: Principal, code: str, request: KeyedRequest
 ) -> tuple[Hot, Outcome]:
-    """Sits down by an invite, or takes the hand over. Errors: those of `invited`; GameFull; Refused."""
+    """Sits down by an invite, or takes the hand over.
+
+    Errors: those of `invited`; GameFull; TooManySeatings; Refused.
+    """
     found = await _found(invites, code)
     command_id = new_uuid()
 
@@ -153,6 +156,7 @@ async def accept(
         command = _accepting(draft.game, found, principal)
         if command is not None:
             draft.carry_out(command, "player", command_id)
+            refuse_restless(draft)
 
     outcome = await tables.carry_out(found.game_id, plan, request)
     return tables.in_memory(found.game_id), outcome

@@ -5,7 +5,7 @@ from api.operation import GAME, REPEATED, WATCHED, WRITING, Operation
 
 _SEAT = f"{GAME}/seats/{{seat}}"
 _SEATING = (*WATCHED, "seat_not_found", "not_your_decision", "already_started", *WRITING)
-_BOTS = (*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held")
+_BOTS = (*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held", "too_many_seatings")
 _LEAVING = (
     *WATCHED,
     "seat_not_found",
@@ -13,6 +13,7 @@ _LEAVING = (
     "game_not_started",
     "game_finished",
     "seat_not_held",
+    "too_many_seatings",
     *WRITING,
 )
 
@@ -37,7 +38,7 @@ GAMES: tuple[Operation, ...] = (
     Operation(
         id="takeSeat", tag="Games", method="PUT", path=_SEAT, handler=lobby.take_seat,
         scope="bot", headers=("ETag",),
-        problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", *WRITING),
+        problems=("game_not_found", "seat_not_found", "seat_taken", "already_started", "too_many_seatings", *WRITING),
     ),
     Operation(
         id="leaveSeat", tag="Games", method="DELETE", path=_SEAT, handler=seats.leave_seat, scope="bot",
@@ -86,7 +87,7 @@ GAMES: tuple[Operation, ...] = (
         scope="bot", headers=REPEATED,
         problems=(
             "invite_not_found", "invite_expired", "game_full", "seat_not_found", "seat_taken", "already_started",
-            "game_not_started", "game_finished", "seat_not_held", *WRITING,
+            "game_not_started", "game_finished", "seat_not_held", "too_many_seatings", *WRITING,
         ),
     ),
     Operation(

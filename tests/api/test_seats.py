@@ -207,6 +207,37 @@ async def test_a_player_has_so_many_invites_to_a_game(world: World, anna: Player
     await anna.sent("POST", invites, {"valid_s": 90}, idempotency_key="more")
 
 
+async def test_a_player_sits_down_in_a_game_so_often(
+    anna: Player, boris: Player, clara: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.games.SEATINGS_AT_MOST", 2)
+    game_id = (await anna.open_game())["game_id"]
+    seat = f"/v1/games/{game_id}/seats/1"
+    for _ in range(2):
+        await boris.sent("PUT", seat)
+        await boris.sent("DELETE", seat)
+    assert_problem(await boris.call("PUT", seat), 409, "too_many_seatings")
+    invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {})
+    accept = await boris.call("POST", f"/v1/invites/{invite['code']}/accept", idempotency_key=boris.new_key())
+    assert_problem(accept, 409, "too_many_seatings")
+    for level in ("easy", "normal"):
+        await anna.sent("PUT", f"{seat}/bot", {"level": level})
+    assert_problem(await anna.call("PUT", f"{seat}/bot", {"level": "easy"}), 409, "too_many_seatings")
+    await anna.sent("DELETE", f"{seat}/bot")
+    await clara.sent("PUT", seat)
+
+
+async def test_who_has_sat_down_too_often_still_plays(
+    world: World, anna: Player, boris: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = await dealt_game(world, anna, boris)
+    monkeypatch.setattr("services.games.SEATINGS_AT_MOST", 1)
+    bot = await boris.call("PUT", f"/v1/games/{game_id}/seats/1/bot", {})
+    assert_problem(bot, 409, "too_many_seatings")
+    player, _ = await in_turn(game_id, anna, boris)
+    await player.answer(game_id)
+
+
 async def test_an_invite_expires(world: World, anna: Player, boris: Player, clara: Player) -> None:
     game_id = (await anna.open_game())["game_id"]
     invite = await anna.sent("POST", f"/v1/games/{game_id}/invites", {"valid_s": 60})
