@@ -131,30 +131,25 @@ class Tables:
             try:
                 plan(draft)
             except (Refused, Denied):
-                if not is_fresh:
-                    is_fresh = True
-                    if await self._read_tail(game_id, hot):
-                        continue
-                if request and (before := await self._replayed(game_id, request)):
+                if not is_fresh and (is_fresh := await self._read_tail(game_id, hot)):
+                    continue
+                if before := await self._replayed(game_id, request):
                     return before
                 if not hot.events:
                     self._forget(game_id)
                 raise
             if not draft.events:
-                if not is_fresh:
-                    is_fresh = True
-                    if await self._read_tail(game_id, hot):
-                        continue
-                if request and (before := await self._replayed(game_id, request)):
-                    return before
-                return Outcome(UUID(int=0), hot.version + 1, hot.version)
+                if not is_fresh and (is_fresh := await self._read_tail(game_id, hot)):
+                    continue
+                before = await self._replayed(game_id, request)
+                return before or Outcome(UUID(int=0), hot.version + 1, hot.version)
             try:
                 return await self._append(game_id, hot, draft, request)
             except VersionConflict:
                 is_fresh = True
                 await self._read_tail(game_id, hot)
             except KeyUsed:
-                if request and (before := await self._replayed(game_id, request)):
+                if before := await self._replayed(game_id, request):
                     return before
         raise Busy
 
@@ -168,7 +163,10 @@ class Tables:
         self._record(game_id, hot, recorded, draft.state)
         return outcome_of(append)
 
-    async def _replayed(self, game_id: str, request: KeyedRequest) -> Outcome | None:
+    async def _replayed(self, game_id: str, request: KeyedRequest | None) -> Outcome | None:
+        """Finds what the same request has written before. Errors: KeyReused."""
+        if request is None:
+            return None
         receipt = await self.log.receipt(game_id, request.principal, request.operation, request.key)
         if receipt is None:
             return None
@@ -178,6 +176,7 @@ class Tables:
         return Outcome(receipt.command_id, receipt.first_version, receipt.last_version, replayed=True)
 
     async def _read_tail(self, game_id: str, hot: Hot) -> bool:
+        """Reads what was not known of a game yet; tells whether there was something."""
         before = hot.version
         if before and await self._heads.head(game_id) <= before:
             return False
