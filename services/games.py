@@ -27,14 +27,15 @@ from domain.ruleset import Ruleset
 from domain.state import Game, Seat
 from domain.view import view_for
 from services.hot import Hot
-from services.ids import new_uuid, public_id
-from services.outcomes import Denied, OtherVersion, Outcome
+from services.ids import age_s, new_uuid, public_id
+from services.outcomes import Denied, GameNotFound, OtherVersion, Outcome
 from services.ports import KeyedRequest, NewEvent, Principal, Recorded, Reservations, Secrets
 from services.rendering import seat_held_by
 from services.reserving import reserved_id
 from services.seeing import NotSeated, known_game, refuse_unknown, sees_late, watched_game
 from services.tables import Draft, Plan, Tables
 
+REPEATED_FOR_S = 24 * 3600  # so long a request that has opened no game may be repeated
 SEATINGS_AT_MOST = 200  # of one player in one game, and of bots there
 
 
@@ -93,7 +94,8 @@ async def open_game(
 ) -> tuple[Hot, Outcome]:
     """Opens a game; the same request again gives the game that it has opened, also after a crash in between.
 
-    Errors: FaultyRuleset before anything is kept; KeyReused.
+    Errors: FaultyRuleset before anything is kept; KeyReused; GameNotFound where the same request was heard more than
+    REPEATED_FOR_S ago and there is no such game, be it that it lies in an archive or that it was never opened.
     """
     seed = os.urandom(32)
 
@@ -119,6 +121,8 @@ async def open_game(
     known = await tables.log.command_range(game_id, uuid)
     replayed = known is not None
     if known is None:
+        if age_s(uuid) > REPEATED_FOR_S:
+            raise GameNotFound  # its id belongs to a time that may be archived
         await secrets.keep(game_id, seed)
         seed = await secrets.seed(game_id)
         try:

@@ -21,7 +21,7 @@ GAMES: tuple[Operation, ...] = (
     Operation(
         id="createGame", tag="Games", method="POST", path="/v1/games", handler=lobby.create_game,
         scope="play", policy="games", status=201, headers=("Location", *REPEATED),
-        problems=("too_many_games", *WRITING),
+        problems=("too_many_games", "game_not_found", *WRITING),
     ),
     Operation(
         id="listGames", tag="Games", method="GET", path="/v1/games", handler=lobby.list_games, scope="watch",

@@ -1,7 +1,13 @@
 """Requests that are sent again: carried out once, answered as before."""
 
 import asyncio
+from uuid import UUID
 
+import msgspec
+import pytest
+
+from api.requests import keyed_request
+from services.ids import new_uuid
 from tests.api.problems import assert_problem
 from tests.api.world import DAVIS, Player, World, dealt_game, in_turn
 
@@ -29,6 +35,21 @@ async def test_a_key_belongs_to_one_request_of_one_player(anna: Player, boris: P
     other = {**DAVIS, "ruleset": "jokers"}
     assert_problem(await anna.call("POST", "/v1/games", other, idempotency_key="k"), 422, "idempotency_key_reused")
     assert (await boris.call("POST", "/v1/games", DAVIS, idempotency_key="k")).status_code == 201
+
+
+@pytest.mark.parametrize(("age_s", "status"), [(3600, 201), (40 * 24 * 3600, 404)])
+async def test_a_request_of_long_ago_whose_game_is_not_there_opens_none_in_its_time(
+    world: World, anna: Player, age_s: int, status: int
+) -> None:
+    """The game lies in an archive, or the server died before it was opened."""
+    body = msgspec.json.encode(DAVIS)
+    request = keyed_request(
+        [(b"idempotency-key", b"k")], "createGame", anna.player_id, "POST", "/v1/games", body
+    )  # fmt: skip
+    await world.house.reservations.reserve(request, UUID(int=new_uuid().int - (age_s * 1000 << 80)))
+    answer = await anna.call("POST", "/v1/games", body, idempotency_key="k")
+    assert answer.status_code == status
+    assert len(world.log.games) == (status == 201)
 
 
 async def test_twenty_openings_at_once_open_one_game(world: World, anna: Player) -> None:
