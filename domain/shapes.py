@@ -22,8 +22,11 @@ def _faults_inside(value: object, type_: object, path: str) -> Iterator[Fault]:
     if isinstance(value, dict) and isinstance(type_, type) and issubclass(type_, msgspec.Struct):
         yield from _faults_in_fields(value, type_, path)
     elif isinstance(value, dict) and get_origin(type_) is dict:
+        key_type, inner_type = get_args(type_)
         for key, inner in value.items():
-            yield from shape_faults(inner, get_args(type_)[1], pointer(path, key))
+            if not _is_key(key, key_type):
+                yield Fault("invalid_value", pointer(path, key), "the key has to be a whole number")
+            yield from shape_faults(inner, inner_type, pointer(path, key))
     elif isinstance(value, list) and get_origin(type_) is tuple:
         for place, inner in enumerate(value):
             yield from shape_faults(inner, get_args(type_)[0], pointer(path, place))
@@ -39,6 +42,15 @@ def _faults_in_fields(value: dict[str, object], type_: type[msgspec.Struct], pat
     for name in value:
         if name not in known:
             yield Fault("unknown_field", pointer(path, name), "there is no such knob")
+
+
+def _is_key(key: object, type_: object) -> bool:
+    """Tells whether a key of JSON, always a text, is one of an object whose keys are texts or numbers."""
+    try:
+        msgspec.convert({key: None}, dict[type_, None], strict=True, str_keys=True)  # type: ignore[valid-type]
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _fault(message: str, path: str, type_: object) -> Fault:

@@ -236,7 +236,10 @@ def test_a_table_that_is_too_long_hides_no_fault_of_another_knob() -> None:
             ("invalid_value", "/contracts/1/0/kind"), ("missing", "/contracts/1/0/size"),
         }),
         ({"contracts": "std8"}, {("invalid_value", "/contracts")}),
-        ({"deck": {"sizes": {"four": {"packs": 2}}}}, {("invalid_value", "/deck/sizes")}),
+        ({"deck": {"sizes": {"four": {"packs": 2}}}}, {("invalid_value", "/deck/sizes/four")}),
+        ({"deck": {"sizes": {"four": {"packs": 2.5}}}}, {
+            ("invalid_value", "/deck/sizes/four"), ("invalid_value", "/deck/sizes/four/packs"),
+        }),
         ({"deck": {"sizes": {"4": {"packs": 2.5}}}}, {("invalid_value", "/deck/sizes/4/packs")}),
         ({"points": {"cards": {"A": "20", "K": None}}}, {
             ("invalid_value", "/points/cards/A"), ("invalid_value", "/points/cards/K"),
