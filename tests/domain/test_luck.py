@@ -27,3 +27,9 @@ def test_a_renewal_and_a_culprits_draw() -> None:
     pile = ("3C", "4D", "7H", "JK", "2S")
     assert " ".join(shuffled(pile, words(link(SEED, 1), "gam_test", 1, NONCES, "renew/1"))) == "4D 2S 7H JK 3C"
     assert below(words(link(SEED, 1), "gam_test", 1, NONCES, "pick/1"), 11) == 10
+
+
+def test_a_word_beyond_the_last_whole_multiple_is_thrown_away() -> None:
+    last = 2**32 - 2  # of 3 there are 2³² − 1 words in whole multiples
+    assert below(iter([last]), 3) == 2
+    assert below(iter([last + 1, 4]), 3) == 1

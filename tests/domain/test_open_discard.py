@@ -140,6 +140,7 @@ def test_a_card_uncovered_by_a_buy_is_open_again_and_the_player_in_turn_is_asked
     assert t.pile == ("4S",)
     assert t.asked() == {BORIS: "draw", DAVID: "claim", ANNA: "claim"}
     assert TakeDiscard() in t.options(BORIS)
+    assert (t.round.idle_turns, t.round.stale_turns) == (0, 0)  # a card was taken, and some left the stock
 
 
 def test_without_reopening_the_draw_follows_a_buy() -> None:

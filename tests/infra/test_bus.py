@@ -1,9 +1,10 @@
 """The reading end of the bus."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from domain.events import CardDrawn, Event
@@ -122,3 +123,73 @@ async def test_a_stream_keeps_about_as_many_entries_as_it_should(settings: Setti
     empty, full = sorted([await redis(settings, "XLEN", key) for key in keys])
     assert empty == 0
     assert 100 <= full < 300
+
+
+async def told(settings: Settings) -> int:
+    """Counts the entries that the bus holds."""
+    return sum([await redis(settings, "XLEN", stream_key("g1", shard)) for shard in range(2)])
+
+
+@pytest.fixture
+async def full(settings: Settings) -> AsyncIterator[Callable[[bool], Awaitable[None]]]:
+    """Fills the bus up, or gives it room again."""
+
+    async def fill(is_full: bool) -> None:
+        await redis(settings, "CONFIG", "SET", "maxmemory", int(is_full))
+
+    yield fill
+    await fill(False)
+
+
+async def test_what_a_full_bus_does_not_take_is_told_and_taken_later(
+    settings: Settings, bus: RedisPublisher, full: Callable[[bool], Awaitable[None]]
+) -> None:
+    await bus.publish([entry(place) for place in range(1, 601)])  # several calls, each with an answer
+    await full(True)
+    with pytest.raises(Unavailable, match="after 0 of 2 entries"):
+        await bus.publish([entry(601), entry(602)])
+    await full(False)
+    await bus.publish([entry(600), entry(601), entry(602)])
+    assert (await redis(settings, "XREVRANGE", await _key(settings), "+", "-", "COUNT", 1))[0][0] == b"602-602"
+
+
+async def test_after_an_entry_that_is_not_taken_none_is(settings: Settings, bus: RedisPublisher) -> None:
+    with pytest.raises(Unavailable, match="after 1 of 3 entries"):
+        await bus.publish([entry(1), msgspec.structs.replace(entry(2), xid=-1), entry(3)])
+    assert await told(settings) == 1
+
+
+async def test_a_call_that_redis_refuses_is_unavailable(settings: Settings, bus: RedisPublisher) -> None:
+    odd = RedisPublisher(settings.bus_url, shards=2, maxlen=-1)
+    await odd.connect("g1")
+    with pytest.raises(Unavailable):
+        await odd.publish([entry(1)])
+    await odd.close()
+    with pytest.raises(Unavailable):
+        await odd.publish([entry(1)])
+
+
+async def test_who_connects_anew_or_in_vain_leaves_no_connection_behind(
+    settings: Settings, bus: RedisPublisher
+) -> None:
+    async def connections() -> int:
+        return len((await redis(settings, "CLIENT", "LIST", "TYPE", "normal")).splitlines())
+
+    async def are_at_most(count: int) -> bool:
+        return await connections() <= count
+
+    before = await connections()
+    await bus.connect("g1")
+    await eventually(lambda: are_at_most(before))
+    await redis(settings, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    try:
+        with pytest.raises(Unavailable, match="noeviction"):
+            await bus.connect("g1")
+    finally:
+        await redis(settings, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+    await eventually(lambda: are_at_most(before - 1))
+
+
+async def _key(settings: Settings) -> str:
+    [key] = [key for shard in range(2) if await redis(settings, "EXISTS", key := stream_key("g1", shard))]
+    return key

@@ -24,6 +24,7 @@ from infra.watching.lines import RequestLine, RequestLines, timestamp
 from infra.watching.logs import Lines, told
 from services.ports import Unavailable
 from tests.engines import eventually
+from tests.exported import Since
 from tests.processes import ENOUGH
 
 SECRET = "shg_secret7H"
@@ -181,7 +182,7 @@ def test_the_level_says_which_requests_have_a_line(
 
 
 async def test_what_is_noted_is_written_soon_and_once(settings: Settings) -> None:
-    out = io.BytesIO()
+    since, out = Since(), io.BytesIO()
     notes = Notes(RequestLines(settings, out))
     notes.take(request("req_1", "getView"))
     notes.take(request("req_2", "isAlive"))
@@ -196,13 +197,29 @@ async def test_what_is_noted_is_written_soon_and_once(settings: Settings) -> Non
     assert (line["request_id"], line["ms"], line["whole_ms"]) == ("req_1", 250.0, 1250.0)
     told = datetime.fromisoformat(line["timestamp"]).timestamp()
     assert abs(time.time() - told) < 60
+    assert since("shanghai_request_seconds_sum", operation="getView", status="2xx") == pytest.approx(0.25)
 
 
-def request(request_id: str, operation: str) -> Request:
-    """Is a request that was answered now, a second after its answer began."""
+@pytest.mark.parametrize(
+    ("status", "level"), [(200, "info"), (404, "info"), (500, "error"), (503, "error"), (0, "error")]
+)
+async def test_the_line_of_a_request_says_whether_the_server_is_to_blame(
+    settings: Settings, status: int, level: str
+) -> None:
+    out = io.BytesIO()
+    notes = Notes(RequestLines(settings, out))
+    notes.take(request("req_1", "getView", status=status, streamed_s=0))
+    notes.close()
+    line = json.loads(out.getvalue())
+    assert (line["level"], "whole_ms" in line) == (level, False)
+
+
+def request(request_id: str, operation: str, *, status: int = 200, streamed_s: float = 1) -> Request:
+    """Is a request that was answered now, some time after its answer began."""
     [asked] = [each for each in OPERATIONS if each.id == operation]
     now = time.perf_counter()
-    return Request(now - 1.25, now - 1, now, request_id, "GET", asked, 200, None, None, None, None)
+    began = now - streamed_s
+    return Request(began - 0.25, began, now, request_id, "GET", asked, status, None, None, None, None)
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:

@@ -180,10 +180,13 @@ async def test_the_relay_waits_for_a_bus_that_is_away(own_settings: Settings, se
         bus.stop()
 
 
-async def test_a_full_bus_is_filled_up_when_there_is_room(own_settings: Settings, services: Services) -> None:
+async def test_a_full_bus_is_filled_up_when_there_is_room(
+    own_settings: Settings, services: Services, caplog: pytest.LogCaptureFixture
+) -> None:
     async with relaying(own_settings):
         await redis(own_settings, "CONFIG", "SET", "maxmemory", 1)
         written = await write(services, games=5)
+        await eventually(lambda: "the bus is away" in caplog.text)
         await redis(own_settings, "CONFIG", "SET", "maxmemory", 0)
         await eventually(lambda: has_told(own_settings, written))
 
