@@ -50,8 +50,7 @@ def options_for(game: Game, decision: Decision) -> tuple[Move, ...]:
             return tuple(_draw_options(game, game.round, decision.seat))
         case "claim":
             if game.round.now.offered == decision.seat:
-                may = may_lay_off(game, game.round, decision.seat)
-                return (*(_swaps(game, game.round, decision.seat) if may else ()), Pass())
+                return (*_swaps(game, game.round, decision.seat), Pass())
             return tuple(_claim_options(game, game.round, decision.seat))
         case "play":
             return tuple(_play_options(game, game.round, decision.seat))

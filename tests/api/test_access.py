@@ -42,7 +42,7 @@ async def test_a_request_is_noted_by_its_operation_and_ids(anna: Player, noted: 
     assert last.asked == ("GET", "getView", "/v1/games/{game_id}/view")
     assert (last.request_id, last.status, last.problem, last.is_fault) == ("mine", 200, None, False)
     assert (last.game_id, last.player_id) == (game_id, anna.player_id)
-    assert last.began < last.answered <= last.ended
+    assert last.began < last.answered < last.ended
 
 
 def line_of(request: Request) -> str:
@@ -72,6 +72,13 @@ async def test_nothing_of_a_path_or_query_is_noted(
     await anna.call(method, path)
     assert (noted[-1].asked[1], noted[-1].problem) == (operation, problem)
     assert "secret-code" not in line_of(noted[-1]).lower()
+
+
+@pytest.mark.parametrize("given", ["gam_secret", "secret" * 5, "gam_secret-secret-secret-secre"])
+async def test_what_has_not_the_form_of_a_games_id_is_not_noted(anna: Player, noted: list[Request], given: str) -> None:
+    await anna.call("GET", f"/v1/games/{given}/view")
+    assert noted[-1].asked[1] == "getView"
+    assert "secret" not in line_of(noted[-1])
 
 
 async def test_who_has_no_token_is_nobody(anna: Player, noted: list[Request]) -> None:

@@ -125,6 +125,7 @@ def test_a_lay_off_that_leaves_no_card_to_discard_is_refused() -> None:
     t = at_hand("4H 9H", going_out="discard_required")
     t.answer(ANNA, LayOff("m1", placed("4H")))
     assert t.refusal(ANNA, LayOff("m1", placed("9H"))) == IllegalMove("keep_a_discard")
+    assert not any(isinstance(move, LayOff) for move in t.options(ANNA))
     both = at_hand("4H 9H", going_out="discard_required")
     assert both.refusal(ANNA, LayOff("m1", placed("4H 9H"))) == IllegalMove("keep_a_discard")
 

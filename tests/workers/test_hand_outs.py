@@ -96,13 +96,23 @@ async def test_a_newer_event_replaces_a_delayed_hand_out(hand_outs: HandOuts, jo
     await eventually(lambda: jobs.handed_out == ["b", "last"])
 
 
-async def test_what_a_lost_broker_cannot_take_is_dropped(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
-    jobs.is_lost = True
-    hand_outs.hand_out("a")
-    await eventually(lambda: not hand_outs._waiting)
-    jobs.is_lost = False
-    hand_outs.hand_out("b")
-    await eventually(lambda: jobs.handed_out == ["b"])
+async def test_what_a_lost_broker_cannot_take_is_dropped_and_that_it_is_away_is_said_once(
+    hand_outs: HandOuts, jobs: MemoryJobs, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def lose_and_come_back(first: str) -> None:
+        jobs.is_lost = True
+        for lost in ("a", "b", "c"):
+            hand_outs.hand_out(lost)
+            await eventually(lambda: not hand_outs._waiting)
+        jobs.is_lost = False
+        hand_outs.hand_out(first)
+        await eventually(lambda: jobs.handed_out[-1:] == [first])
+
+    await lose_and_come_back("d")
+    assert caplog.text.count("the broker is away") == 1
+    await lose_and_come_back("e")
+    assert caplog.text.count("the broker is away") == 2
+    assert jobs.handed_out == ["d", "e"]
 
 
 async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
