@@ -19,16 +19,18 @@ EVENT_BYTES = 450
 class Hot:
     """A game with all its events, and what was worked out of it.
 
-    lock: held while a command is decided and appended; commands: how many hold it or wait for it.
+    lock: held while a command is decided and appended; commands: how many hold it or wait for it. reading: of the log,
+    under way.
     """
 
-    __slots__ = ("_asked", "_past", "commands", "events", "lock", "state")
+    __slots__ = ("_asked", "_past", "commands", "events", "lock", "reading", "state")
 
     def __init__(self) -> None:
         self.state: State = Unopened()
         self.events: list[Recorded] = []
         self.lock = asyncio.Lock()
         self.commands = 0
+        self.reading: asyncio.Task[None] | None = None
         self._past: Hot | None = None
         self._asked: dict[int, tuple[DecisionView, ...]] = {}
 

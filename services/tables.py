@@ -4,6 +4,7 @@ Commands are decided on the game in memory; if that answer is a refusal or the a
 read and they are decided again. Whoever reads a game here never sees less than was acknowledged anywhere.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -176,12 +177,32 @@ class Tables:
         return Outcome(receipt.command_id, receipt.first_version, receipt.last_version, replayed=True)
 
     async def _read_tail(self, game_id: str, hot: Hot) -> bool:
-        """Reads what was not known of a game yet; tells whether there was something."""
+        """Reads what the log has beyond the game in memory; those who come together read together."""
         before = hot.version
-        if before and await self._heads.head(game_id) <= before:
+        head = await self._heads.head(game_id) if before else None
+        if head is not None and head <= before:
             return False
-        self._record(game_id, hot, await self.log.read(game_id, before))
+        if hot.reading is not None:  # it may have begun before this call, and bring less than there was then
+            await asyncio.shield(hot.reading)
+            if head is None and hot.version:
+                head = await self._heads.head(game_id)
+            if head is not None and head <= hot.version:
+                return hot.version > before
+        await asyncio.shield(self._reading(game_id, hot))
         return hot.version > before
+
+    def _reading(self, game_id: str, hot: Hot) -> asyncio.Task[None]:
+        """Gives the reading under way, or begins one; it goes on to its end whoever gives up waiting for it."""
+        if hot.reading is None:
+            hot.reading = asyncio.create_task(self._read(game_id, hot))
+            hot.reading.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return hot.reading
+
+    async def _read(self, game_id: str, hot: Hot) -> None:
+        try:
+            self._record(game_id, hot, await self.log.read(game_id, hot.version))
+        finally:
+            hot.reading = None
 
     def _record(self, game_id: str, hot: Hot, told: Sequence[Recorded], state: State | None = None) -> None:
         before = hot.size

@@ -27,6 +27,7 @@ from tests.contract.conftest import World
 from tests.contract.lists import new_player
 from tests.contract.tables import SEED, opened
 from tests.domain.games import at_random, whole_game
+from tests.engines import eventually
 
 ROOM_FOR_THREE = 3 * (GAME_BYTES + 9 * EVENT_BYTES)  # of those that `opened` makes
 
@@ -257,3 +258,37 @@ async def test_who_gives_up_reading_takes_nothing_from_those_who_read_with_them(
     async with asyncio.timeout(5):
         read = await asyncio.gather(*readers[1:], return_exceptions=True)
     assert [type(hot) for hot in read] == ([Unavailable] * 2 if is_away else [Hot] * 2)
+
+
+async def test_those_who_come_together_to_a_game_that_is_not_in_memory_read_it_together(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them sees what was there when they came, also those who came to a reading under way."""
+    tables, others = Tables(world.log), Tables(world.log)
+    game_id, read = await opened(others), world.log.read
+    readings, go_on = 0, asyncio.Event()
+
+    async def slow(game_id: str, after: int = 0) -> list[Recorded]:
+        nonlocal readings
+        told = await read(game_id, after)
+        readings += 1
+        await go_on.wait()
+        return told
+
+    monkeypatch.setattr(world.log, "read", slow)
+    early = [asyncio.create_task(tables.fresh(game_id)) for _ in range(10)]
+    await eventually(lambda: _is_so(readings == 1))
+    monkeypatch.setattr(world.log, "read", read)
+    await others.carry_out(game_id, _deal)
+    monkeypatch.setattr(world.log, "read", slow)
+    late = [asyncio.create_task(tables.fresh(game_id)) for _ in range(10)]
+    await asyncio.sleep(0)
+    early[0].cancel()
+    go_on.set()
+    assert {(await hot).version for hot in early[1:]} <= {5, 8}
+    assert {(await hot).version for hot in late} == {8}
+    assert readings == 2
+
+
+async def _is_so(what: bool) -> bool:
+    return what
