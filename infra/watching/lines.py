@@ -61,8 +61,11 @@ class RequestLines:
         self._from = ("debug", "info", "warning", "error").index(settings.log_level)
 
     def is_wanted(self, status: int, *, is_probe: bool) -> bool:
-        """Tells whether a line is written: of probes only for who asks for everything, of faults for almost all."""
-        rank = 2 if status >= 500 else 0 if is_probe else 1
+        """Tells whether a line is written: of probes only for who asks for everything, of faults for almost all.
+
+        status: 0 where nothing was answered, which is a fault too.
+        """
+        rank = 2 if not 0 < status < 500 else 0 if is_probe else 1
         return rank >= self._from
 
     def write(self, lines: Iterable[RequestLine]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain import events as e
-from domain.commands import ActForSeat, Discard, DrawStock, LayOff, Pass, SwapWild, WarnTurn
+from domain.commands import ActForSeat, Discard, DrawStock, LayDown, LayOff, Pass, SwapWild, WarnTurn
 from domain.meld import Meld, Placed
 from domain.presets import Json
 from domain.refusals import DecisionClosed, IllegalMove, NotYourTurn
@@ -109,6 +109,14 @@ def test_the_owed_wild_is_laid_first_and_company_may_go_with_it() -> None:
     t.answer(ANNA, LayOff("m2", placed("2S(Q) QS")))
     assert t.lies("m2") == "QD QH QC 2S(Q) QS"
     t.answer(ANNA, Discard("KD"))
+
+
+def test_while_a_wild_is_owed_no_new_meld_is_offered() -> None:
+    queens = meld(CLARA, "set", "QD QH QC")
+    t = swapping("6H 9D KD KC KS", RUN, queens, preset="black-twos", overrides={"extra_melds": True})
+    assert any(isinstance(move, LayDown) for move in t.options(ANNA))
+    t.answer(ANNA, SIX)
+    assert all(isinstance(move, LayOff) for move in t.options(ANNA))
 
 
 def test_the_owed_wild_does_not_go_back_where_it_came_from() -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import msgspec
@@ -171,6 +171,7 @@ def test_a_request_is_one_line_in_either_form(settings: Settings) -> None:
         ("debug", 200, True, True),
         ("warning", 404, False, False),
         ("warning", 500, False, True),
+        ("warning", 0, False, True),
         ("error", 503, True, False),
     ],
 )
@@ -220,6 +221,13 @@ def request(request_id: str, operation: str, *, status: int = 200, streamed_s: f
     now = time.perf_counter()
     began = now - streamed_s
     return Request(began - 0.25, began, now, request_id, "GET", asked, status, None, None, None, None)
+
+
+def test_a_line_does_not_wait_for_others_when_it_was_written(settings: Settings) -> None:
+    file = io.BytesIO()
+    out = io.BufferedWriter(cast("io.RawIOBase", file))
+    RequestLines(settings, out).write([request_line()])
+    assert b"req_1" in file.getvalue()
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings) -> None:
