@@ -147,7 +147,7 @@ async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[BotList]
     return Answer(
         BotList(
             (
-                BotLevel("easy", "Takes what fits and keeps no plan."),
+                BotLevel("easy", "Plays as `normal` does, but one card in five that it puts down is picked at random."),
                 BotLevel("normal", "Collects for its contract, watches the table and goes out when it can."),
             )
         )

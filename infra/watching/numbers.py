@@ -103,7 +103,7 @@ for _counted, _values in {
     DATABASE_FAULTS: ("lost", "disk_full", "read_only", "too_many_connections", "too_slow"),
     BUS_FAULTS: ("reader", "writer"),
     HAND_OUTS: ("done", "failed"),
-    JOBS: ("done", "failed"),
+    JOBS: ("done", "failed", "left"),
     WEBHOOK_ATTEMPTS: ("delivered", *get_args(Fault), "dropped", "postponed"),
     WEBHOOK_SENDING: ("answered", "unanswered"),
 }.items():
