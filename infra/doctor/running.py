@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import asyncpg
@@ -21,14 +22,21 @@ STALLED_SHOWN = 3
 STALLED_AT_MOST = 100
 LEADERS = {RELAY_LOCK: "relay", CLOCK_LOCK: "clock", PROJECTOR_LOCK: "projector"}
 _PORT_S = 3.0
+_HANDOVER_S = 3.0  # so long a lead may be without a holder: after a lost session, or while the database comes back
+_LOOK_S = 0.1
 
 _SQL = statements("doctor")
 
 
 async def look_at_leaders(session: asyncpg.Connection) -> Finding:
-    """Looks who leads, by the locks that leaders hold."""
-    holders = {row["lock"]: row["pid"] for row in await session.fetch(_SQL["leaders"], list(LEADERS))}
-    missing = [kind for lock, kind in LEADERS.items() if lock not in holders]
+    """Looks who leads, by the locks that leaders hold; waits a moment for a lead that changes hands."""
+    deadline = time.monotonic() + _HANDOVER_S
+    while True:
+        holders = {row["lock"]: row["pid"] for row in await session.fetch(_SQL["leaders"], list(LEADERS))}
+        missing = [kind for lock, kind in LEADERS.items() if lock not in holders]
+        if not missing or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(_LOOK_S)
     led = ", ".join(f"{LEADERS[lock]} (pid {pid} of Postgres)" for lock, pid in sorted(holders.items()))
     return judged(
         "leaders",

@@ -47,6 +47,7 @@ async def owner(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roll, "_LOOKS", 1)
+    monkeypatch.setattr(running, "_HANDOVER_S", 0.0)
 
 
 async def test_a_sound_installation_is_well_but_for_the_tests_own_engines(

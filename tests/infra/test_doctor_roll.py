@@ -54,6 +54,7 @@ async def settings(engines: Engines, own_engine: str) -> Settings:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(said, "EVERY_S", 0.05)
     monkeypatch.setattr(roll, "_LOOKS", 10)
+    monkeypatch.setattr(running, "_HANDOVER_S", 0.0)
 
 
 @asynccontextmanager
@@ -194,6 +195,20 @@ async def test_nobody_who_leads_is_told_by_the_locks(settings: Settings) -> None
     finally:
         await session.close()
     assert (found.level, found.found) == ("bad", "no clock, no projector leads")
+
+
+async def test_a_lead_that_changes_hands_is_waited_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_HANDOVER_S", 30.0)
+    session = await open_session(settings.database_url)
+    try:
+        looking = asyncio.create_task(running.look_at_leaders(session))
+        async with AsyncExitStack() as leads:
+            for lock in running.LEADERS:
+                await leads.enter_async_context(leading(settings.database_url, lock, name="test"))
+            found = await looking
+    finally:
+        await session.close()
+    assert found.level == "ok"
 
 
 async def test_processes_that_hang_or_are_gone_are_found_by_their_ports(tmp_path: Path) -> None:
