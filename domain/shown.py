@@ -13,7 +13,7 @@ from domain.ruleset import Part, Ruleset
 
 
 class GameOpenedData(Struct, frozen=True):
-    """The rules, the pace, and the commitment to all shuffles."""
+    """The rules, the pace, and the commitment to all shuffles. rematch_of: null too where spectators see late."""
 
     rules: Ruleset
     pace: Pace

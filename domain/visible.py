@@ -63,9 +63,9 @@ def visible_data(event: e.Event, viewer: int | None) -> VisibleData:
     """Shows an event to the seat `viewer`, or to a spectator. Names are filled in by the house."""
     match event:
         case e.GameOpened():
-            return GameOpenedData(
-                event.rules, event.pace, event.commitment, event.seat_count, event.hints, event.rematch_of
-            )
+            # a rematch tells that its game is over, which some see late: the game itself shows it to who may know
+            follows = None if event.spectators == "delayed" else event.rematch_of
+            return GameOpenedData(event.rules, event.pace, event.commitment, event.seat_count, event.hints, follows)
         case e.SeatChanged():
             return SeatChangedData(None, event.player_id, event.controller, event.level, event.reason)
         case e.NoncesAsked(commitments):

@@ -125,13 +125,18 @@ def render_listed(game: ListedGame, player_id: str | None, names: Names, away: A
         spectators=game.spectators,
         spectator_delay_s=game.spectator_delay_s if game.spectators == "delayed" else None,
         hints=game.hints,
-        rematch_of=game.rematch_of,
+        rematch_of=_followed(game, player_id),
         seats=_named(game.seats, names, away),
         you=seat_held_by(game, player_id),
         is_opener=player_id is not None and game.opened_by == player_id,
         created_at=timestamp(game.created_at),
         result=game.result,
     )
+
+
+def _followed(game: ListedGame, player_id: str | None) -> str | None:
+    """Gives the game that this one follows; where spectators see late that it is over, to its players only."""
+    return game.rematch_of if game.spectators != "delayed" or player_id in game.invited else None
 
 
 def render_view(hot: Hot, viewer: int | None, names: Names, away: Away) -> View:

@@ -1,6 +1,7 @@
 """Delayed spectators: whatever is shown to those who do not sit at the table is the table of some time ago."""
 
 import asyncio
+import re
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -115,6 +116,44 @@ async def test_who_is_told_late_that_a_game_is_over_asks_for_a_rematch_as_late(
     assert_problem(await boris.call("POST", path, idempotency_key="early"), 409, "game_not_finished")
     clock.at += timedelta(seconds=31)
     assert (await boris.sent("POST", path))["rematch_of"] == game_id
+
+
+async def test_a_rematch_does_not_tell_that_the_game_before_is_over(
+    world: World, clock: Clock, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, **LATE)
+    clock.at += timedelta(seconds=31)
+    await finish(world, game_id, 10, 20)
+    rematch = (await anna.sent("POST", f"/v1/games/{game_id}/rematch"))["game_id"]
+    fresh = (await anna.open_game(**LATE))["game_id"]
+    invite = await anna.sent("POST", f"/v1/games/{rematch}/invites", {})
+
+    async def shown(player: Player) -> list[Json]:
+        listed = (await player.sent("GET", "/v1/games?status=waiting"))["items"]
+        one, by_code = (f"/v1/games/{rematch}", f"/v1/invites/{invite['code']}")
+        return [
+            *(game for game in listed if game["game_id"] == rematch),
+            await player.sent("GET", one),
+            (await player.sent("GET", by_code))["game"],
+        ]
+
+    for player in (anna, boris):
+        assert [game["rematch_of"] for game in await shown(player)] == [game_id] * 3
+    await clara.sent("PUT", f"/v1/games/{rematch}/seats/1")
+    assert [game["rematch_of"] for game in await shown(clara)] == [None] * 3
+    await clara.sent("DELETE", f"/v1/games/{rematch}/seats/1")
+    await clara.sent("PUT", f"/v1/games/{fresh}/seats/1")
+    await clara.sent("DELETE", f"/v1/games/{fresh}/seats/1")
+    told = [str(await everything_told(clara, each)).replace(each, "GAME") for each in (rematch, fresh)]
+    assert told[0] == told[1]
+    assert game_id not in told[0]
+    assert game_id not in str(await everything_told(anna, rematch, "/events"))
+
+
+async def everything_told(player: Player, game_id: str, *paths: str) -> list[object]:
+    """Reads the texts of a game's pages, without what is drawn by lot."""
+    answers = [await player.call("GET", f"/v1/games/{game_id}{path}") for path in paths or ("", "/events", "/export")]
+    return [re.sub(r'"commitment":"[0-9a-f]+"', "", answer.text) for answer in answers]
 
 
 async def test_a_game_that_waits_is_shown_as_it_is(anna: Player, boris: Player, clara: Player) -> None:
