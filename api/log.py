@@ -10,7 +10,7 @@ from api.house import House
 from api.paths import game_id_of
 from api.problems import Failed, Place
 from api.readers import Reader
-from api.requests import header, invalid
+from api.requests import beyond_head, header, invalid
 from api.shapes import EventPage, EventsQuery, ExportQuery, StreamQuery
 from api.streams import EventStream, story
 from domain.state import is_over
@@ -93,5 +93,5 @@ def _resume_at(last_event_id: str | None, after: int, head: int) -> int:
 
 def _reached(after: int, head: int, place: Place, pointer: str) -> int:
     if after > head:
-        raise invalid(place, pointer, "beyond_head", f"The game is at version {head} and has not come so far.")
+        raise beyond_head(place, pointer, head)
     return after

@@ -6,7 +6,7 @@ from api.house import House
 from api.lobby import replay_header
 from api.paths import game_id_of
 from api.problems import failure_of
-from api.requests import etag, has_already, invalid, made_for, prefers_representation
+from api.requests import beyond_head, etag, has_already, made_for, prefers_representation
 from api.shapes import DecisionList, HintList, MoveRequest, MoveResult, MoveVerdict, ViewQuery
 from domain.view import View
 from services import games, seeing
@@ -22,7 +22,7 @@ async def get_view(house: House, call: Call[ViewQuery, None]) -> Answer[View | N
     wanted = call.query.at_version
     if wanted is not None:
         if wanted > hot.version:
-            raise invalid("query", "at_version", "beyond_head", f"The game is at version {hot.version}.")
+            raise beyond_head("query", "at_version", hot.version)
         hot = hot.at(wanted)
     version = hot.version
     tag = etag(version)

@@ -107,7 +107,7 @@ KINDS: dict[str, Kind] = {
         409, "Too many seatings", "The player has sat down in this game, or the opener has seated bots, too often."
     ),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
-    "version_mismatch": Kind(412, "Version mismatch", "The game is not at the version in If-Match any more."),
+    "version_mismatch": Kind(412, "Version mismatch", "The game is not at a version in If-Match; a weak tag matches none."),
     "precondition_required": Kind(428, "Precondition required", "The request needs If-Match; so far none does."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),
@@ -199,7 +199,10 @@ class Problem(Struct, frozen=True):
 
 
 class Failed(Exception):
-    """A request that ends as a problem of kind `code`; `detail` is said instead of the kind's meaning."""
+    """A request that ends as a problem of kind `code`; `detail` is said instead of the kind's meaning.
+
+    current_version: of the game, as far as the caller sees it.
+    """
 
     def __init__(
         self,
@@ -210,6 +213,7 @@ class Failed(Exception):
         reason: Reason | None = None,
         readings: tuple[str, ...] = (),
         headers: Mapping[str, str] | None = None,
+        current_version: int | None = None,
     ) -> None:
         super().__init__(code)
         self.code = code
@@ -218,6 +222,7 @@ class Failed(Exception):
         self.reason = reason
         self.readings = readings
         self.headers = dict(headers or {})
+        self.current_version = current_version
 
 
 def failure_of(error: Exception) -> Failed:

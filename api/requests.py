@@ -180,24 +180,28 @@ class AnyVersion:
 
 
 def made_for(headers: Headers) -> Container[int] | None:
-    """Gives the versions of a game that a request was made for, by its If-Match; None where it names none."""
-    return _versions(listing(headers, b"if-match"))
+    """Gives the versions of a game that a request was made for, by its If-Match; None where there is no such header.
+
+    A weak tag matches none, nor does what is no tag of a version. Source: RFC 9110, 13.1.1.
+    """
+    return _versions(listing(headers, b"if-match"), _TAG)
 
 
 def has_already(headers: Headers, version: int) -> bool:
-    """Tells whether the client has this version of what it asks for, by its If-None-Match."""
-    return version in (_versions(listing(headers, b"if-none-match")) or ())
+    """Tells whether the client has this version of what it asks for, by its If-None-Match; a weak tag is as good."""
+    return version in (_versions(listing(headers, b"if-none-match"), _WEAK_TAG) or ())
 
 
-def _versions(tags: str | None) -> Container[int] | None:
+def _versions(tags: str | None, tag: re.Pattern[str]) -> Container[int] | None:
     if tags is None:
         return None
     if tags.strip() == "*":
         return AnyVersion()
-    return {int(tag) for tag in _TAG.findall(tags)}
+    return {int(found[1]) for each in tags.split(",") if (found := tag.fullmatch(each.strip()))}
 
 
-_TAG = re.compile(r'(?:^|[,\s/])"v([0-9]{1,9})"')
+_TAG = re.compile(r'"v([1-9][0-9]{0,8})"', re.ASCII)
+_WEAK_TAG = re.compile(rf"(?:W/)?{_TAG.pattern}", re.ASCII)
 
 
 def etag(version: int) -> str:
@@ -214,6 +218,13 @@ def prefers_representation(headers: Headers) -> bool:
 def invalid(place: Place, pointer: str, code: str, detail: str) -> Failed:
     """Builds the problem of a request with one fault."""
     return Failed("invalid_request", detail, errors=(FieldError(place, pointer, code, detail),))
+
+
+def beyond_head(place: Place, pointer: str, head: int) -> Failed:
+    """Builds the problem of a version that the game has not reached. head: the last one that the caller sees."""
+    detail = f"The game is at version {head} and has not come so far."
+    errors = (FieldError(place, pointer, "beyond_head", detail),)
+    return Failed("invalid_request", detail, errors=errors, current_version=head)
 
 
 def cursor_of(given: str | None, prefix: str) -> str | None:

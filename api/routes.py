@@ -181,11 +181,11 @@ _NO_SUCH_TICKET = (
 
 
 async def _failed(house: House, request: Request[Any, Any, Any], error: Exception) -> Reply:
-    """Answers a failure, with the game's version where the game refused the request."""
+    """Answers a failure, with the game's version where it has to do with the refusal."""
     failure = failure_of(error)
     if failure.code == "internal_error":
         _log_failure(request, error)
-    version = None
+    version = failure.current_version
     game_id = request.scope["path_params"].get("game_id")
     if isinstance(error, Refused | OtherVersion) and game_id is not None:
         with suppress(Unavailable):

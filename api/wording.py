@@ -49,7 +49,10 @@ REQUEST_HEADERS: dict[str, Schema] = {
         "required": True,
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": KEY},
     },
-    "If-Match": {"description": "the ETag that the game must still have", "schema": {"type": "string"}},
+    "If-Match": {
+        "description": "the ETag that the game must still have, as it was given: a weak one (`W/`) never matches",
+        "schema": {"type": "string"},
+    },
     "If-None-Match": {
         "description": "the ETag that is known already: 304 if it still holds",
         "schema": {"type": "string"},

@@ -43,8 +43,10 @@ async def test_a_spectator_reads_in_every_way_what_was_true_before(
     await player.answer(game_id)
     assert (await player.view(game_id))["version"] > before["/view"]["version"]
     assert await everything(clara, game_id) == before
-    beyond = await clara.call("GET", f"/v1/games/{game_id}/view?at_version={before['/view']['version'] + 1}")
-    assert_problem(beyond, 422, "invalid_request")
+    seen = before["/view"]["version"]
+    for path in (f"view?at_version={seen + 1}", f"stream?after={seen + 1}"):
+        beyond = await clara.call("GET", f"/v1/games/{game_id}/{path}")
+        assert assert_problem(beyond, 422, "invalid_request")["current_version"] == seen
     clock.at += timedelta(seconds=29)
     assert await everything(clara, game_id) == before
     clock.at += timedelta(seconds=2)

@@ -292,12 +292,13 @@ async def test_if_match_holds_a_move_back(world: World, anna: Player, boris: Pla
     game_id = await dealt_game(world, anna, boris)
     player, view = await in_turn(game_id, anna, boris)
     decision_id, draw = view["decisions"][0]["decision_id"], {"kind": "draw_stock"}
-    for tag in ('"v1"', '"v1", "v2"', "v3", '"nonsense"'):
+    now, padded = f'"v{view["version"]}"', f'"v0{view["version"]}"'
+    for tag in ('"v1"', '"v1", "v2"', "v3", '"nonsense"', f"W/{now}", f'"v1", W/{now}', f"{now}x", padded, ""):
         refused = await player.move(game_id, decision_id, draw, if_match=tag)
         assert assert_problem(refused, 412, "version_mismatch")["current_version"] == view["version"]
-    made = await player.move(game_id, decision_id, draw, if_match=f'"v1", "v{view["version"]}"', idempotency_key="m")
+    made = await player.move(game_id, decision_id, draw, if_match=f'"v1", {now}', idempotency_key="m")
     assert made.status_code == 201
-    again = await player.move(game_id, decision_id, draw, if_match=f'"v1", "v{view["version"]}"', idempotency_key="m")
+    again = await player.move(game_id, decision_id, draw, if_match=f'"v1", {now}', idempotency_key="m")
     assert (again.status_code, again.json()) == (201, made.json())
 
 

@@ -115,6 +115,7 @@ async def test_the_table_can_be_seen_as_it_was(world: World, anna: Player, boris
             assert answer.headers["etag"] == f'"v{version}"'
     beyond = await anna.call("GET", f"/v1/games/{played}/view?at_version=100000")
     assert (beyond.status_code, beyond.json()["errors"][0]["code"]) == (422, "beyond_head")
+    assert beyond.json()["current_version"] == (await anna.view(played))["version"]
 
 
 async def test_what_a_move_led_to_is_told_again_to_its_seat_alone(

@@ -193,6 +193,7 @@ async def test_a_stream_does_not_wait_for_a_version_that_was_never_told(anna: Pl
     [error] = response.json()["errors"]
     assert (response.status_code, error["code"]) == (422, "beyond_head")
     assert error["pointer"] == ("Last-Event-ID" if place else "after")
+    assert response.json()["current_version"] == game["version"]
 
 
 @pytest.mark.parametrize("last", ["one", "-1", "1.5", "9999999999"])
