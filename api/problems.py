@@ -107,7 +107,9 @@ KINDS: dict[str, Kind] = {
         409, "Too many seatings", "The player has sat down in this game, or the opener has seated bots, too often."
     ),
     "invite_expired": Kind(410, "Invite expired", "The time of this invite is over."),
-    "version_mismatch": Kind(412, "Version mismatch", "The game is not at a version in If-Match; a weak tag matches none."),
+    "version_mismatch": Kind(
+        412, "Version mismatch", "The game is not at a version in If-Match; a weak tag matches none."
+    ),
     "precondition_required": Kind(428, "Precondition required", "The request needs If-Match; so far none does."),
     "invalid_request": Kind(422, "Invalid request", "The request does not have the documented shape; see errors."),
     "illegal_move": Kind(422, "Illegal move", "The rules of this game forbid the move; see reason."),

@@ -4,18 +4,18 @@ from api import lobby, matchmaking, seats
 from api.operation import GAME, REPEATED, WATCHED, WRITING, Operation
 
 _SEAT = f"{GAME}/seats/{{seat}}"
-_SEATING = (*WATCHED, "seat_not_found", "not_your_decision", "already_started", *WRITING)
-_BOTS = (*_SEATING, "not_your_game", "seat_taken", "game_finished", "seat_not_held", "too_many_seatings")
-_LEAVING = (
+_BOTS = (
     *WATCHED,
     "seat_not_found",
-    "not_your_decision",
-    "game_not_started",
+    "not_your_game",
+    "seat_taken",
+    "already_started",
     "game_finished",
-    "seat_not_held",
     "too_many_seatings",
     *WRITING,
 )
+_PLAYED = (*WATCHED, "seat_not_found", "game_finished", "too_many_seatings", *WRITING)
+_LEAVING = (*_PLAYED, "not_your_decision", "game_not_started")
 
 GAMES: tuple[Operation, ...] = (
     Operation(
@@ -42,11 +42,11 @@ GAMES: tuple[Operation, ...] = (
     ),
     Operation(
         id="leaveSeat", tag="Games", method="DELETE", path=_SEAT, handler=seats.leave_seat, scope="bot",
-        headers=("ETag",), problems=_SEATING,
+        headers=("ETag",), problems=(*WATCHED, "seat_not_found", "not_your_decision", "already_started", *WRITING),
     ),
     Operation(
         id="seatBot", tag="Games", method="PUT", path=f"{_SEAT}/bot", handler=seats.seat_bot, scope="play",
-        headers=("ETag",), problems=_BOTS,
+        headers=("ETag",), problems=(*_BOTS, "not_your_decision"),
     ),
     Operation(
         id="removeBot", tag="Games", method="DELETE", path=f"{_SEAT}/bot", handler=seats.remove_bot, scope="play",
@@ -58,7 +58,7 @@ GAMES: tuple[Operation, ...] = (
     ),
     Operation(
         id="reclaimSeat", tag="Games", method="POST", path=f"{_SEAT}/reclaim", handler=seats.reclaim_seat,
-        scope="bot", headers=REPEATED, problems=_LEAVING,
+        scope="bot", headers=REPEATED, problems=(*_PLAYED, "seat_not_held"),
     ),
     Operation(
         id="handOver", tag="Games", method="POST", path=f"{_SEAT}/handover", handler=seats.hand_over,

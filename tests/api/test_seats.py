@@ -94,6 +94,22 @@ async def test_a_bot_sits_in_and_its_person_comes_back(world: World, anna: Playe
     assert_problem(await boris.call("POST", f"{path}/reclaim", idempotency_key="r"), 409, "seat_not_held")
 
 
+async def test_who_has_left_a_game_without_bots_has_no_seat_there_any_more(
+    world: World, anna: Player, boris: Player, clara: Player
+) -> None:
+    game_id = await dealt_game(world, anna, boris, clara, overrides={"leaver": "out"})
+    path = f"/v1/games/{game_id}/seats/1"
+    await boris.sent("POST", f"{path}/abandon")
+    for method, place, body in (
+        ("PUT", "/bot", {}), ("DELETE", "/bot", None), ("POST", "/abandon", None), ("POST", "/reclaim", None),
+        ("POST", "/handover", {"player_id": anna.player_id}),
+    ):  # fmt: skip
+        assert_problem(await boris.call(method, path + place, body, idempotency_key=place), 403, "not_seated")
+    for method, place, body in (("PUT", "/bot", {}), ("POST", "/abandon", None)):
+        assert_problem(await anna.call(method, path + place, body, idempotency_key=place), 403, "not_your_decision")
+    assert_problem(await anna.call("DELETE", f"{path}/bot"), 403, "not_seated")
+
+
 async def test_seating_a_bot_in_the_own_place_and_coming_back_can_be_sent_again(
     world: World, anna: Player, boris: Player
 ) -> None:
