@@ -10,6 +10,7 @@ from api.rules import ruleset_of
 from api.shapes import (
     CORRESPONDENCE_TURN_S,
     MAX_CLAIM_WINDOW_S,
+    SPECTATOR_DELAY_S,
     BotSeat,
     GamePage,
     GamesQuery,
@@ -42,7 +43,8 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     rules = read_part(faults, lambda: ruleset_of(body.ruleset, body.overrides))
     pace = read_part(faults, lambda: pace_of(body.pace))
     seats = read_part(faults, lambda: _seat_plans(body, call.caller))
-    if rules is None or pace is None or seats is None:
+    delay_s = read_part(faults, lambda: _delay_of(body))
+    if rules is None or pace is None or seats is None or delay_s is None:
         raise Failed("invalid_request", faults[0].detail, errors=tuple(faults))
     new = games.NewGame(
         rules=rules,
@@ -51,7 +53,7 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
         visibility=body.visibility,
         spectators=body.spectators,
         hints=body.hints,
-        spectator_delay_s=body.spectator_delay_s if body.spectators == "delayed" else 0,
+        spectator_delay_s=delay_s,
     )
     return await opened(house, call.caller, new, call.request)
 
@@ -150,6 +152,16 @@ def pace_of(new: NewPace) -> Pace:
         detail = f"More than {MAX_CLAIM_WINDOW_S} s go only with turns of {CORRESPONDENCE_TURN_S} s and more."
         raise invalid("body", "/pace/claim_window_s", "window_too_long", detail)
     return Pace(new.claim_window_s, new.turn_s, new.bot_delay_ms, new.claims)
+
+
+def _delay_of(body: NewGameRequest) -> int:
+    """Gives how late spectators see the game, 0 where they see it at once or not at all."""
+    given = body.spectator_delay_s
+    if body.spectators == "delayed":
+        return SPECTATOR_DELAY_S if given is None else given
+    if given is not None:
+        raise invalid("body", "/spectator_delay_s", "not_delayed", 'It goes only with `"spectators": "delayed"`.')
+    return 0
 
 
 def _seat_plans(body: NewGameRequest, caller: Principal) -> tuple[SeatPlan, ...]:

@@ -22,7 +22,7 @@ MAX_CORRESPONDENCE_WINDOW_S = 2 * 24 * 3600
 MIN_TURN_S, MAX_TURN_S = 5, 14 * 24 * 3600
 MAX_BOT_DELAY_MS = 5_000
 EVENTS_AT_MOST = 500
-MAX_SPECTATOR_DELAY_S = 3600
+SPECTATOR_DELAY_S, MAX_SPECTATOR_DELAY_S = 60, 3600
 MIN_INVITE_S, MAX_INVITE_S = 60, 30 * 24 * 3600
 NonceCommitment: TypeAlias = Annotated[
     str, Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256 of 16 random bytes, in lower-case hex")
@@ -77,8 +77,12 @@ class NewGameRequest(Struct, frozen=True, forbid_unknown_fields=True):
     pace: NewPace = NewPace()
     hints: Annotated[bool, Meta(description="whether players may ask what a bot would do")] = True
     spectator_delay_s: Annotated[
-        int, Meta(ge=1, le=MAX_SPECTATOR_DELAY_S, description="how late `delayed` spectators see what happens")
-    ] = 60
+        Annotated[int, Meta(ge=1, le=MAX_SPECTATOR_DELAY_S)] | None,
+        Meta(
+            description=f"how late `delayed` spectators see what happens, null: {SPECTATOR_DELAY_S} s; refused where"
+            " there are none"
+        ),
+    ] = None
 
 
 class SeatRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from api.calls import Answer, Call, NoQuery
 from api.house import House
 from api.problems import Failed
+from api.requests import invalid
 from api.shapes import NewStreamTicket, StreamTicketCreated
 from services.ids import uuid_of
 from services.rendering import timestamp
@@ -20,7 +21,9 @@ async def create_ticket(house: House, call: Call[NoQuery, NewStreamTicket]) -> A
     `Last-Event-ID` as ever. There is one connection at a time: a newer one ends the older with `bye` (`replaced`). The
     ticket is shown this once; whoever has it sees what the stream shows.
     """
-    opens = Opens(call.body.game_id, call.body.view and call.body.game_id is not None)
+    opens = Opens(call.body.game_id, call.body.view)
+    if opens.with_view and opens.game_id is None:
+        raise invalid("body", "/game_id", "game_needed", "Views belong to the stream of one game: say which.")
     if opens.game_id is not None:
         if uuid_of("gam", opens.game_id) is None:
             raise Failed("game_not_found")

@@ -61,10 +61,12 @@ async def test_an_opened_game_is_shown_whole(anna: Player) -> None:
 
 
 async def test_what_the_opener_has_chosen_is_shown_to_everybody(anna: Player, boris: Player) -> None:
-    plain = await anna.open_game(spectator_delay_s=30)
+    plain = await anna.open_game()
+    late = await anna.open_game(spectators="delayed", spectator_delay_s=None)
     chosen = await anna.open_game(spectators="delayed", spectator_delay_s=30, hints=False)
-    listed = (await boris.sent("GET", "/v1/games"))["items"]
-    for game, shown, choice in ((plain, listed[1], (None, True, None)), (chosen, listed[0], (30, False, None))):
+    listed = (await boris.sent("GET", "/v1/games"))["items"][::-1]
+    choices = ((None, True, None), (60, True, None), (30, False, None))
+    for game, shown, choice in zip((plain, late, chosen), listed, choices, strict=True):
         for answer in (game, shown, await boris.sent("GET", f"/v1/games/{game['game_id']}")):
             assert (answer["spectator_delay_s"], answer["hints"], answer["rematch_of"]) == choice
 

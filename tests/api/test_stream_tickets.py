@@ -158,6 +158,14 @@ async def test_a_ticket_ends_with_its_token(world: World, is_elsewhere: bool) ->
         assert_problem(refused, 401, "unauthenticated")
 
 
+async def test_the_stream_of_all_games_has_no_views(world: World, anna: Player) -> None:
+    for body in ({"view": True}, {"view": True, "game_id": None}):
+        refused = assert_problem(await anna.call("POST", "/v1/stream-tickets", body), 422, "invalid_request")
+        assert [(each["pointer"], each["code"]) for each in refused["errors"]] == [("/game_id", "game_needed")]
+    assert world.stream_tickets.kept == {}
+    assert "view" not in (await ticket(anna, view=False))["url"]
+
+
 async def test_a_ticket_can_do_no_more_than_its_token(world: World, anna: Player, stranger: Player) -> None:
     assert_problem(
         await (await with_token(anna, "bot")).call("POST", "/v1/stream-tickets", {}), 403, "insufficient_scope"

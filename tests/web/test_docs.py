@@ -99,7 +99,7 @@ def test_an_answer_is_shown_as_an_example(docs: Page) -> None:
 def test_each_field_says_what_it_is(docs: Page) -> None:
     fields = opened(docs, "createGame").locator(".schema .field")
     told = fields.filter(has=docs.locator("code", has_text="spectator_delay_s")).locator(".says").first
-    assert told.inner_text() == "how late delayed spectators see what happens"
+    assert told.inner_text() == "how late delayed spectators see what happens, null: 60 s; refused where there are none"
     assert told.locator("code").inner_text() == "delayed"
 
 
