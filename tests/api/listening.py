@@ -102,14 +102,14 @@ async def mine(player: Player, last_id: str | None = None) -> AsyncGenerator[Mes
 
 
 async def told_last(stream: AsyncGenerator[Message, None]) -> Message:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         return [message async for message in stream][-1]
 
 
 async def told_until(stream: AsyncGenerator[Message, None], game_id: str, version: int) -> list[Message]:
     """Reads until a game has come so far; gives everything that was read."""
     read: list[Message] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async for message in stream:
             read.append(message)
             if message[1] and (message[2].get("game_id"), message[2].get("version")) == (game_id, version):

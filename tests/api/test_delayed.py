@@ -223,4 +223,4 @@ async def test_a_heart_beats_alike_whether_or_not_something_is_hidden(clock: Clo
             player, _ = await in_turn(game_id, anna, boris)
             await player.answer(game_id)
             for _ in range(3):
-                assert (await asyncio.wait_for(anext(stream), 2))[0] == "heartbeat"
+                assert (await asyncio.wait_for(anext(stream), 10))[0] == "heartbeat"

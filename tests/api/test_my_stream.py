@@ -91,7 +91,7 @@ async def test_a_reader_that_is_cut_off_at_random_gets_every_event_of_all_games_
                             break
 
         reader = asyncio.create_task(read())
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 20)
         firsts = {game_id: (await anna.view(game_id))["version"] + 1 for game_id in games}
         for game_id in games:
             await world.tend(game_id)
@@ -225,7 +225,7 @@ async def test_a_quiet_stream_lives_and_its_cursor_does_not_grow_old(monkeypatch
 
 
 async def _upto_cursor(stream: AsyncGenerator[Message, None], cursor: str) -> AsyncGenerator[Message, None]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         async for message in stream:
             yield message
             if message[1] == cursor:

@@ -139,7 +139,7 @@ async def test_a_bus_that_is_lost_makes_events_late_but_loses_none(world: World)
             world.log.listeners.clear()
             player, _ = await asked(game_id, "draw", anna, boris)
             version = (await player.answer(game_id))["version"]
-            told = [await asyncio.wait_for(anext(stream), 5) for _ in range(version - head)]
+            told = [await asyncio.wait_for(anext(stream), 20) for _ in range(version - head)]
         assert [id_ for _, id_, _ in told] == [str(number) for number in range(head + 1, version + 1)]
 
 
@@ -214,9 +214,9 @@ async def test_a_signal_ends_the_process_with_a_goodbye_on_every_stream() -> Non
             path = f"/v1/games/{game['game_id']}/stream"
             begun = [asyncio.Event() for _ in range(100)]
             readers = [asyncio.create_task(last_word(http, path, event)) for event in begun]
-            await asyncio.wait_for(asyncio.gather(*(event.wait() for event in begun)), 20)
+            await asyncio.wait_for(asyncio.gather(*(event.wait() for event in begun)), 60)
             process.send_signal(signal.SIGTERM)
-            words = await asyncio.wait_for(asyncio.gather(*readers, process.wait()), 5)
+            words = await asyncio.wait_for(asyncio.gather(*readers, process.wait()), 20)
         assert words == [("bye", {"reason": "shutting_down", "retry_ms": 1_000})] * 100 + [0]
     finally:
         if process.returncode is None:

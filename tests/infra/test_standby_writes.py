@@ -155,12 +155,12 @@ async def test_one_that_is_left_alone_while_others_are_asked_after_is_remembered
 
     database = Unhurried(standing_by.url, size=4, name="test")
     known = PostgresAccounts(database)
-    async with parted(standing_by, answer_s=1.0):
+    async with parted(standing_by, answer_s=3.0):
         first = asyncio.create_task(add(known, 21))
         await eventually(lambda: asyncio.to_thread(_waits, standing_by))
         [pid] = ask(standing_by.primary.url, _WAITING).split()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(database_module, "ANSWER_S", 2.0)
+            patch.setattr(database_module, "ANSWER_S", 5.0)
             second = asyncio.create_task(add(known, 22))
             await asyncio.wait([first])
         ask(standing_by.primary.url, f"SELECT pg_terminate_backend({pid}, 5000)")  # the one that is asked after is done
