@@ -24,7 +24,6 @@ from api.shapes import (
 from domain.commands import Pace, SeatPlan
 from services import games, lobby, seeing
 from services.hot import Hot
-from services.limits import refuse_too_many_games
 from services.outcomes import Outcome
 from services.ports import KeyedRequest, Principal
 from services.rendering import NOBODY, GameBody, names_at, render_game, render_listed
@@ -36,9 +35,6 @@ async def create_game(house: House, call: KeyedCall[NoQuery, NewGameRequest]) ->
     Without a seat `you` the caller does not play, but may start and watch the game.
     """
     body = call.body
-    await refuse_too_many_games(
-        house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
-    )
     faults: list[FieldError] = []
     rules = read_part(faults, lambda: ruleset_of(body.ruleset, body.overrides))
     pace = read_part(faults, lambda: pace_of(body.pace))
@@ -118,7 +114,9 @@ async def reveal_nonce(house: House, call: Call[NoQuery, NonceRequest]) -> Answe
 
 async def opened(house: House, caller: Principal, new: games.NewGame, request: KeyedRequest) -> Answer[GameBody]:
     """Opens a game and shows it as it was opened, and where it is."""
-    hot, outcome = await games.open_game(house.tables, house.secrets, house.reservations, caller, new, request)
+    hot, outcome = await games.open_game(
+        house.tables, house.secrets, house.reservations, caller, new, request, house.quotas.games_unfinished
+    )
     answer = await shown(house, caller, hot, outcome)
     answer.headers["location"] = f"/v1/games/{answer.shown.game_id}"
     return answer

@@ -1,5 +1,8 @@
 """Who sits where: leaving, bots, handing over, coming back, invites; cancelling, and playing again."""
 
+from bisect import bisect_right
+from datetime import datetime, timedelta
+
 from msgspec import Struct
 
 from api.calls import Answer, Call, EmptyBody, KeyedCall, NoQuery
@@ -9,7 +12,6 @@ from api.paths import game_id_of, seat_of
 from api.requests import invalid
 from api.shapes import BotRequest, HandoverRequest, InviteRequest
 from services import invites, seats
-from services.limits import refuse_too_many_games
 from services.ports import Principal
 from services.rendering import GameBody, timestamp
 from services.seeing import as_listed
@@ -43,9 +45,6 @@ async def rematch(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Answer[G
 
     Whoever played the old game may know of the new one. It waits for its start by the caller.
     """
-    await refuse_too_many_games(
-        house.reservations, house.tables, call.caller.player_id, call.request, house.quotas.games_unfinished
-    )
     new = await seats.rematch_of(house.tables, call.caller, game_id_of(call.path))
     return await opened(house, call.caller, new, call.request)
 
@@ -98,7 +97,7 @@ async def hand_over(house: House, call: KeyedCall[NoQuery, HandoverRequest]) -> 
 async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -> Answer[InviteBody]:
     """Makes a code: whoever has it may sit down at the game, private or not, or with `is_hand` take one's hand over.
 
-    The same request again gives the same invite, with its game as it is by then.
+    The same request again gives the same invite, with its game as it was then.
     """
     game_id, body = game_id_of(call.path), call.body
     if body.is_hand and body.seat is None:
@@ -109,7 +108,7 @@ async def create_invite(house: House, call: KeyedCall[NoQuery, InviteRequest]) -
     made = await invites.invite(
         house.tables, house.reservations, house.invites, call.caller, game_id, wanted, call.request
     )
-    answer = await _shown_invite(house, call.caller, made)
+    answer = await _shown_invite(house, call.caller, made, made.expires_at - timedelta(seconds=body.valid_s))
     headers = {"location": f"/v1/invites/{made.code}"}  # of another code, where it was made before
     return Answer(answer, headers | replay_header(is_replayed=made.code != wanted.code))
 
@@ -126,8 +125,13 @@ async def accept_invite(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> An
     return await shown(house, call.caller, hot, outcome)
 
 
-async def _shown_invite(house: House, caller: Principal, found: invites.Invite) -> InviteBody:
+async def _shown_invite(
+    house: House, caller: Principal, found: invites.Invite, moment: datetime | None = None
+) -> InviteBody:
+    """Shows an invite with its game as it is now, or as it was at a moment: who asks may have no right to more."""
     hot = as_listed(house.tables, await house.tables.fresh(found.game_id), caller)
+    if moment is not None:
+        hot = hot.at(max(1, bisect_right(hot.events, moment, key=lambda recorded: recorded.occurred_at)))
     answer = await as_it_is(house, caller, hot)
     return InviteBody(
         code=found.code,

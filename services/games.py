@@ -28,10 +28,10 @@ from domain.state import Game, Seat
 from domain.view import view_for
 from services.hot import Hot
 from services.ids import age_s, new_uuid, public_id
+from services.limits import reserved_game
 from services.outcomes import Denied, GameNotFound, OtherVersion, Outcome
 from services.ports import KeyedRequest, NewEvent, Principal, Recorded, Reservations, Secrets
 from services.rendering import seat_held_by
-from services.reserving import reserved_id
 from services.seeing import NotSeated, known_game, refuse_unknown, sees_late, watched_game
 from services.tables import Draft, Plan, Tables
 
@@ -91,10 +91,12 @@ async def open_game(
     principal: Principal,
     new: NewGame,
     request: KeyedRequest,
+    at_most: int,
 ) -> tuple[Hot, Outcome]:
     """Opens a game; the same request again gives the game that it has opened, also after a crash in between.
 
-    Errors: FaultyRuleset before anything is kept; KeyReused; GameNotFound where the same request was heard more than
+    at_most: games that the player has opened and that are not over. Errors: FaultyRuleset before anything is kept;
+    TooManyGames; KeyReused; GameNotFound where the same request was heard more than
     REPEATED_FOR_S ago and there is no such game, be it that it lies in an archive or that it was never opened.
     """
     seed = os.urandom(32)
@@ -116,7 +118,7 @@ async def open_game(
         )
 
     Draft(Hot()).carry_out(plan("gam_"), "player", new_uuid())
-    uuid = await reserved_id(reservations, request)
+    uuid = await reserved_game(reservations, tables, request, at_most)
     game_id = public_id("gam", uuid)
     known = await tables.log.command_range(game_id, uuid)
     replayed = known is not None

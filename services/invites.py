@@ -51,8 +51,15 @@ class Invite(Struct, frozen=True):
 class Invites(Protocol):
     """The invites that are kept."""
 
-    async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
-        """Keeps an invite; where this id is kept already, gives that one."""
+    async def keep(self, invite_id: UUID, new: NewInvite, at_most: int) -> Invite | None:
+        """Keeps an invite; where this id is kept already, gives that one.
+
+        None where `at_most` of this player to this game can be used already.
+        """
+        ...
+
+    async def kept(self, invite_id: UUID) -> Invite | None:
+        """Finds an invite by its id, also one whose time is over."""
         ...
 
     async def find(self, code: str) -> Invite | None:
@@ -93,12 +100,26 @@ async def invite(
     wanted: NewInvite,
     request: KeyedRequest,
 ) -> Invite:
-    """Makes an invite; the same request again gives the same one.
+    """Makes an invite; the same request again gives the same one, whatever has become of its maker and the game.
 
     Errors: NotSeated for who neither sits at the game nor has opened it, NotYourDecision for another's hand; Refused
-    or RefusedUnseen for a seat that is none or a game that is over, as far as the player sees it; TooManyInvites, where
-    several at once may pass; KeyReused.
+    or RefusedUnseen for a seat that is none or a game that is over, as far as the player sees it; TooManyInvites;
+    KeyReused.
     """
+    try:
+        await _refuse(tables, invites, principal, game_id, wanted)
+    except (Denied, Refused, TooManyInvites):
+        if made := await _made_before(reservations, invites, request):
+            return made
+        raise
+    kept = await invites.keep(await reserved_id(reservations, request), wanted, INVITES_AT_MOST)
+    if kept is None:
+        raise TooManyInvites
+    return kept
+
+
+async def _refuse(tables: Tables, invites: Invites, principal: Principal, game_id: str, wanted: NewInvite) -> None:
+    """Raises what speaks against an invite."""
     hot = await known_game(tables, principal, game_id)
     game = hot.game
     if wanted.seat is not None and wanted.seat >= len(game.seats):
@@ -108,12 +129,17 @@ async def invite(
             raise NotYourDecision
     elif seat_held_by(game, principal.player_id) is None and game.opened_by != principal.player_id:
         raise NotSeated
-    if is_over(as_listed(tables, hot, principal).game.status) and not await reservations.is_kept(request):
+    if is_over(as_listed(tables, hot, principal).game.status):
         raise _refusal(GameFinished(), game, principal)
-    used = await invites.living(game_id, principal.player_id)
-    if used >= INVITES_AT_MOST and not await reservations.is_kept(request):
-        raise TooManyInvites
-    return await invites.keep(await reserved_id(reservations, request), wanted)
+    if await invites.living(game_id, principal.player_id) >= INVITES_AT_MOST:
+        raise TooManyInvites  # before an id is kept for the request
+
+
+async def _made_before(reservations: Reservations, invites: Invites, request: KeyedRequest) -> Invite | None:
+    """Finds what the same request has made; nothing where it was refused, or has died. Errors: KeyReused."""
+    if not await reservations.is_kept(request):
+        return None
+    return await invites.kept(await reserved_id(reservations, request))
 
 
 def _refusal(broken: RuleBroken, game: Game, principal: Principal) -> Exception:

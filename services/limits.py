@@ -8,9 +8,10 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from domain.state import is_over
-from services.ids import age_s, public_id
+from services.ids import age_s, new_uuid, public_id
 from services.outcomes import GameNotFound
 from services.ports import KeyedRequest, Reservations
+from services.reserving import id_for
 from services.tables import Tables
 
 Policy: TypeAlias = Literal["reads", "moves", "games", "guests", "strangers", "webhook_tries"]
@@ -90,20 +91,19 @@ class TooManyGames(Exception):
     """So many games that the player has opened, or plays and asks for another one, are not over."""
 
 
-async def refuse_too_many_games(
-    reservations: Reservations, tables: Tables, player_id: str, request: KeyedRequest, at_most: int
-) -> None:
-    """Raises TooManyGames where no other game may be opened; a repeated request may pass.
+async def reserved_game(reservations: Reservations, tables: Tables, request: KeyedRequest, at_most: int) -> UUID:
+    """Gives the id that is kept for a request that opens a game, also where no other game may be opened.
 
-    Cost: one look at an index; where it finds too many, their games are read too, and those over not found again.
+    Errors: TooManyGames, KeyReused. Cost: one statement, in which the player's games are counted; where it finds too
+    many, they are read too, and those over not found again.
     """
-    while len(ids := await reservations.unfinished(player_id, at_most)) >= at_most:
+    while (kept := await reservations.reserve_game(request, new_uuid(), at_most)) is None:
+        ids = await reservations.unfinished(request.principal, at_most)
         over = [new_id for new_id in ids if await _is_over(tables, new_id)]
-        if not over:
-            if await reservations.is_kept(request):
-                return
+        if len(ids) >= at_most and not over:
             raise TooManyGames
         await reservations.finish(over)
+    return id_for(request, *kept)
 
 
 async def _is_over(tables: Tables, new_id: UUID) -> bool:

@@ -124,6 +124,10 @@ class MemoryReservations:
         place = (request.principal, request.operation, request.key)
         return self.kept.setdefault(place, (new_id, request.fingerprint))
 
+    async def reserve_game(self, request: KeyedRequest, new_id: UUID, at_most: int) -> tuple[UUID, bytes] | None:
+        is_full = len(await self.unfinished(request.principal, at_most)) >= at_most
+        return None if is_full and not await self.is_kept(request) else await self.reserve(request, new_id)
+
     async def is_kept(self, request: KeyedRequest) -> bool:
         return (request.principal, request.operation, request.key) in self.kept
 
@@ -144,23 +148,28 @@ class MemoryInvites:
 
     def __init__(self, now: Clock = utc_now) -> None:
         self.now = now
-        self.kept: dict[UUID, Invite] = {}
+        self.invites: dict[UUID, Invite] = {}
 
-    async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
-        expires_at = self.now() + timedelta(seconds=new.valid_s)
-        made = Invite(new.code, new.game_id, new.seat, new.is_hand, new.made_by, expires_at)
-        return self._aged(self.kept.setdefault(invite_id, made))
+    async def keep(self, invite_id: UUID, new: NewInvite, at_most: int) -> Invite | None:
+        if invite_id not in self.invites and await self.living(new.game_id, new.made_by) < at_most:
+            expires_at = self.now() + timedelta(seconds=new.valid_s)
+            made = Invite(new.code, new.game_id, new.seat, new.is_hand, new.made_by, expires_at)
+            self.invites[invite_id] = made
+        return await self.kept(invite_id)
+
+    async def kept(self, invite_id: UUID) -> Invite | None:
+        return self._aged(self.invites[invite_id]) if invite_id in self.invites else None
 
     async def find(self, code: str) -> Invite | None:
-        return next((self._aged(invite) for invite in self.kept.values() if invite.code == code), None)
+        return next((self._aged(invite) for invite in self.invites.values() if invite.code == code), None)
 
     async def living(self, game_id: str, made_by: str) -> int:
-        those = [each for each in self.kept.values() if (each.game_id, each.made_by) == (game_id, made_by)]
+        those = [each for each in self.invites.values() if (each.game_id, each.made_by) == (game_id, made_by)]
         return sum(not self._aged(each).is_expired for each in those)
 
     async def forget_old(self) -> None:
         since = self.now() - timedelta(days=30)
-        self.kept = {invite_id: invite for invite_id, invite in self.kept.items() if invite.expires_at >= since}
+        self.invites = {kept: invite for kept, invite in self.invites.items() if invite.expires_at >= since}
 
     def _aged(self, invite: Invite) -> Invite:
         return replace(invite, is_expired=invite.expires_at <= self.now())

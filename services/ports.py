@@ -221,6 +221,10 @@ class Reservations(Protocol):
         """Keeps the id for this key unless there is one already; gives the id and fingerprint that are kept."""
         ...
 
+    async def reserve_game(self, request: KeyedRequest, new_id: UUID, at_most: int) -> tuple[UUID, bytes] | None:
+        """Keeps the id of a game as `reserve` does; None where the principal has `at_most` unfinished ones already."""
+        ...
+
     async def is_kept(self, request: KeyedRequest) -> bool:
         """Tells whether there is an id for this key."""
         ...

@@ -9,7 +9,11 @@ from services.ports import KeyedRequest, Reservations
 
 async def reserved_id(reservations: Reservations, request: KeyedRequest) -> UUID:
     """Gives the id that is kept for a request; a new one is kept where there is none. Errors: KeyReused."""
-    kept, fingerprint = await reservations.reserve(request, new_uuid())
+    return id_for(request, *await reservations.reserve(request, new_uuid()))
+
+
+def id_for(request: KeyedRequest, kept: UUID, fingerprint: bytes) -> UUID:
+    """Gives the id that is kept under a request's key, if it is that request's. Errors: KeyReused."""
     if fingerprint != request.fingerprint:
         raise KeyReused
     return kept

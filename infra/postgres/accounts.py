@@ -74,6 +74,13 @@ class PostgresReservations:
         [kept] = rows or await self._database.fetch(_SQL["reserved"], *place)
         return kept["new_id"], kept["fingerprint"]
 
+    async def reserve_game(self, request: KeyedRequest, new_id: UUID, at_most: int) -> tuple[UUID, bytes] | None:
+        place = (request.principal, request.operation, request.key)
+        what = (request.fingerprint, new_id, at_most)
+        rows = await self._database.write(_SQL["reserve_game"], *place, *what, again=True)
+        rows = rows or await self._database.fetch(_SQL["reserved"], *place)
+        return (rows[0]["new_id"], rows[0]["fingerprint"]) if rows else None
+
     async def is_kept(self, request: KeyedRequest) -> bool:
         place = (request.principal, request.operation, request.key)
         return bool(await self._database.fetch(_SQL["reserved"], *place))

@@ -18,12 +18,15 @@ class PostgresInvites:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def keep(self, invite_id: UUID, new: NewInvite) -> Invite:
+    async def keep(self, invite_id: UUID, new: NewInvite, at_most: int) -> Invite | None:
         game_id, made_by = uuid_of("gam", new.game_id), uuid_of("ply", new.made_by)
         values = (invite_id, new.code, game_id, new.seat, new.is_hand, made_by, float(new.valid_s))
-        await self._database.write(_SQL["keep"], *values)
-        [row] = await self._database.fetch(_SQL["kept"], invite_id)
-        return _invite(row)
+        await self._database.write(_SQL["keep"], *values, at_most)
+        return await self.kept(invite_id)
+
+    async def kept(self, invite_id: UUID) -> Invite | None:
+        rows = await self._database.fetch(_SQL["kept"], invite_id)
+        return _invite(rows[0]) if rows else None
 
     async def find(self, code: str) -> Invite | None:
         rows = await self._database.fetch(_SQL["find"], code)

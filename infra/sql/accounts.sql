@@ -56,6 +56,14 @@ VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT DO NOTHING
 RETURNING new_id, fingerprint;
 
+-- name: reserve_game
+-- A key that has its id already is let through by `reserved`, however many games there are.
+INSERT INTO reservation (principal, operation, key, fingerprint, new_id)
+SELECT $1, $2, $3, $4, $5
+WHERE unfinished_games_of($1) < $6
+ON CONFLICT DO NOTHING
+RETURNING new_id, fingerprint;
+
 -- name: reserved
 SELECT new_id, fingerprint FROM reservation WHERE principal = $1 AND operation = $2 AND key = $3;
 

@@ -1,6 +1,7 @@
 -- name: keep
 INSERT INTO invite (invite_id, code, game_id, seat, is_hand, made_by, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, statement_timestamp() + make_interval(secs => $7))
+SELECT $1, $2, $3, $4, $5, $6, statement_timestamp() + make_interval(secs => $7)
+WHERE living_invites_of($6, $3) < $8
 ON CONFLICT (invite_id) DO NOTHING;
 
 -- name: kept

@@ -208,6 +208,32 @@ async def test_nobody_is_invited_to_a_game_that_is_over(world: World, anna: Play
     assert (await anna.sent("POST", invites, {}, idempotency_key="before"))["code"] == made["code"]
 
 
+@pytest.mark.parametrize("becomes", ["left", "over", "full"])
+async def test_who_asks_again_for_an_invite_is_given_the_one_that_was_made_whatever_has_become_of_it(
+    anna: Player, boris: Player, clara: Player, becomes: str
+) -> None:
+    game = await anna.open_game(visibility="private")
+    code = (await anna.sent("POST", f"/v1/games/{game['game_id']}/invites", {}))["code"]
+    await boris.sent("POST", f"/v1/invites/{code}/accept")
+    invites = f"/v1/games/{game['game_id']}/invites"
+    made = await boris.sent("POST", invites, {"valid_s": 60}, idempotency_key="again")
+    match becomes:
+        case "left":
+            await boris.sent("DELETE", f"/v1/games/{game['game_id']}/seats/1")
+            await clara.sent("POST", f"/v1/invites/{code}/accept")
+            assert_problem(await boris.call("GET", f"/v1/games/{game['game_id']}"), 404, "game_not_found")
+        case "over":
+            await anna.sent("POST", f"/v1/games/{game['game_id']}/cancel")
+        case _:
+            for _ in range(INVITES_AT_MOST - 1):
+                await boris.sent("POST", invites, {})
+    again = await boris.call("POST", invites, {"valid_s": 60}, idempotency_key="again")
+    assert (again.status_code, again.headers["idempotency-replayed"], again.json()) == (201, "true", made)
+    other = await boris.call("POST", invites, {"valid_s": 61}, idempotency_key="again")
+    assert_problem(other, 422, "idempotency_key_reused")
+    assert not (await boris.call("POST", invites, {}, idempotency_key="another")).is_success
+
+
 async def test_a_player_has_so_many_invites_to_a_game(world: World, anna: Player, boris: Player) -> None:
     game_id = (await anna.open_game())["game_id"]
     await boris.sent("PUT", f"/v1/games/{game_id}/seats/1")

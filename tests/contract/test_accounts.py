@@ -145,6 +145,17 @@ async def test_unfinished_games_are_those_that_were_opened_and_are_not_over(worl
     assert await world.reservations.unfinished(new_player(), 10) == []
 
 
+async def test_of_games_asked_for_at_once_none_is_one_too_many(world: World) -> None:
+    for _ in range(5):  # the first ones come while connections are opened, one after the other
+        anna = new_player()
+        requests = [keyed(new_player(), principal=anna, operation=OPENS[number % 2]) for number in range(30)]
+        kept = await asyncio.gather(*(world.reservations.reserve_game(each, new_uuid(), 4) for each in requests))
+        assert sum(each is not None for each in kept) == len(await world.reservations.unfinished(anna, 30)) == 4
+        for request, before in zip(requests, kept, strict=True):
+            assert await world.reservations.reserve_game(request, new_uuid(), 4) == before
+            assert await world.reservations.is_kept(request) == (before is not None)
+
+
 OPENS = ("createGame", "rematch", "createGame", "createInvite")
 
 

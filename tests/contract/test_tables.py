@@ -171,7 +171,8 @@ async def test_of_openings_at_once_with_one_key_all_but_one_are_repetitions(worl
     anna = Principal(new_player(), "Anna", ("play",))
     seats = (SeatPlan("human", anna.player_id), SeatPlan("open"), SeatPlan("open"))
     new, request = NewGame(preset("davis"), Pace(), seats, "public", "public"), keyed("k", principal=anna.player_id)
-    opening = (open_game(Tables(world.log), world.secrets, world.reservations, anna, new, request) for _ in range(10))
+    tables = [Tables(world.log) for _ in range(10)]
+    opening = (open_game(each, world.secrets, world.reservations, anna, new, request, 1) for each in tables)
     games = await asyncio.gather(*opening)
     assert len({hot.game.game_id for hot, _ in games}) == 1
     assert [outcome.replayed for _, outcome in games].count(False) == 1

@@ -22,7 +22,7 @@ async def new_bots_game(services: Services, bots: int = 2) -> str:
         spectators="public",
     )
     tables, key = Tables(services.log), KeyedRequest(ANNA.player_id, "open", str(new_uuid()), b"")
-    hot, _ = await open_game(tables, services.secrets, services.reservations, ANNA, new, key)
+    hot, _ = await open_game(tables, services.secrets, services.reservations, ANNA, new, key, 1_000)
     await start_game(tables, ANNA, hot.game.game_id, key)
     return hot.game.game_id
 

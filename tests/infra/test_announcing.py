@@ -44,7 +44,7 @@ async def opened(services: Services, owner: Principal) -> str:
     seats = (SeatPlan("human", owner.player_id), SeatPlan("open"))
     new = NewGame(preset("davis"), Pace(), seats, "public", "public")
     request = KeyedRequest(owner.player_id, "createGame", os.urandom(8).hex(), b"")
-    hot, _ = await open_game(Tables(services.log), services.secrets, services.reservations, owner, new, request)
+    hot, _ = await open_game(Tables(services.log), services.secrets, services.reservations, owner, new, request, 20)
     return hot.game.game_id
 
 

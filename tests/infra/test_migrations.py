@@ -37,6 +37,7 @@ FILES = [
     "0015_ended_tokens.sql",
     "0016_resting_webhooks.sql",
     "0017_told_faults.sql",
+    "0018_bounds_at_once.sql",
 ]
 
 _numbers = itertools.count(1)

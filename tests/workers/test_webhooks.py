@@ -80,7 +80,7 @@ async def opened_game(services: Services, player: Principal) -> str:
         spectators="public",
     )
     request = KeyedRequest(player.player_id, "open", os.urandom(8).hex(), b"")
-    hot, _ = await open_game(Tables(services.log), services.secrets, services.reservations, player, new, request)
+    hot, _ = await open_game(Tables(services.log), services.secrets, services.reservations, player, new, request, 20)
     return hot.game.game_id
 
 
