@@ -38,7 +38,7 @@ async def while_adding(other: asyncpg.Connection, asked: Coroutine[Any, Any, T],
         await other.execute(added, *values)
         asking = asyncio.create_task(asked)
         while not asking.done() and not await other.fetch("SELECT FROM pg_locks WHERE NOT granted"):
-            await asyncio.sleep(0.01)
+            await asyncio.wait({asking}, timeout=0.01)
     return await asking
 
 
