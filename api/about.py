@@ -8,6 +8,7 @@ from msgspec.structs import astuple
 
 from api import shapes
 from api.calls import Answer, Call, NoQuery, OpenCall, Text
+from api.faults import FAULTS
 from api.house import House
 from api.leaderboards import PLAYERS_AT_MOST
 from api.player_shapes import MAX_NAME
@@ -16,6 +17,7 @@ from api.reasons import REASONS
 from api.reference_shapes import (
     BotLevel,
     BotList,
+    FaultText,
     ProblemCatalogue,
     ProblemKind,
     ReasonText,
@@ -155,12 +157,13 @@ async def list_bots(_: House, _call: OpenCall[NoQuery, None]) -> Answer[BotList]
 
 
 async def list_problems(_: House, _call: OpenCall[NoQuery, None]) -> Answer[ProblemCatalogue]:
-    """Lists every problem that an answer of this API can be."""
+    """Lists every problem that an answer of this API can be, and what can be wrong with a move or a request."""
     items = (
         ProblemKind(f"/v1/problems#{code}", code, kind.status, kind.title, kind.meaning) for code, kind in KINDS.items()
     )
     reasons = (ReasonText(reason, detail) for reason, detail in REASONS.items())
-    return Answer(ProblemCatalogue(tuple(items), tuple(reasons)))
+    faults = (FaultText(code, detail) for code, detail in FAULTS.items())
+    return Answer(ProblemCatalogue(tuple(items), tuple(reasons), tuple(faults)))
 
 
 async def get_meta(house: House, _: OpenCall[NoQuery, None]) -> Answer[Meta]:

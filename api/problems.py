@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from api.faults import FaultCode
 from api.reasons import REASONS
 from domain import refusals as r
 from domain.faults import FaultyRuleset
@@ -176,11 +177,14 @@ EXCEPTIONS: dict[type[Exception], str] = {
 
 
 class FieldError(Struct, frozen=True, rename={"place": "in"}):
-    """One fault of a request. pointer: JSON Pointer into the body, or the name of a parameter or header."""
+    """One fault of a request. pointer: JSON Pointer into the body, or the name of a parameter or header.
+
+    code: what is wrong, as listed in /v1/problems; of a meld that is at fault, the reason.
+    """
 
     place: Place
     pointer: str
-    code: str
+    code: Literal[FaultCode, Reason]
     detail: str
 
 

@@ -71,8 +71,16 @@ class ReasonText(Struct, frozen=True):
     detail: str
 
 
+class FaultText(Struct, frozen=True):
+    """What can be wrong with a part of a request."""
+
+    code: str
+    detail: str
+
+
 class ProblemCatalogue(Struct, frozen=True):
-    """Every problem code, and every reason of `illegal_move`."""
+    """Every problem code, every reason of `illegal_move`, and every code of a fault in `errors`."""
 
     items: tuple[ProblemKind, ...]
     reasons: tuple[ReasonText, ...]
+    faults: tuple[FaultText, ...]

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from api.choices import choices
+from api.faults import RequestFault
 from api.patterns import KEY, ONE_LINE
 from api.problems import Failed, FieldError, Place
 from domain.faults import pointer
@@ -215,7 +216,7 @@ def prefers_representation(headers: Headers) -> bool:
     return "return=representation" in (wish.replace(" ", "").lower() for wish in wishes)
 
 
-def invalid(place: Place, pointer: str, code: str, detail: str) -> Failed:
+def invalid(place: Place, pointer: str, code: RequestFault, detail: str) -> Failed:
     """Builds the problem of a request with one fault."""
     return Failed("invalid_request", detail, errors=(FieldError(place, pointer, code, detail),))
 
@@ -245,7 +246,9 @@ def _shape_failure(place: Place, message: str, type_: Any) -> Failed:
     at = where.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
     named = re.search(r"(?:unknown|missing required) field `(.*)`", detail)
     at = pointer(at, named[1]) if named else at
-    code = "unknown_field" if "unknown field" in detail else "missing" if "missing" in detail else "invalid_value"
+    code: RequestFault = (
+        "unknown_field" if "unknown field" in detail else "missing" if "missing" in detail else "invalid_value"
+    )
     if code == "unknown_field" and place == "query" and named:
         detail = f"There is no parameter `{named[1]}` here"
     if (known := choices(type_, at)) and detail.startswith("Invalid "):

@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from api.faults import RequestFault
 from api.player_shapes import MAX_NAME
 from api.requests import invalid
 
@@ -16,7 +17,7 @@ def fit_name(given: str) -> str:
     """Gives a player's name as it is kept. Errors: Failed."""
     name = unicodedata.normalize("NFC", given.strip())
     if not 1 <= len(name) <= MAX_NAME:  # NFC makes some names longer
-        code = "text_too_long" if name else "invalid_value"
+        code: RequestFault = "text_too_long" if name else "invalid_value"
         raise invalid("body", "/name", code, f"1 to {MAX_NAME} characters are needed.")
     refuse_unshowable(name, "/name")
     return name

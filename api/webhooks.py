@@ -1,6 +1,7 @@
 """A player's webhooks: made, looked after, tried."""
 
 from api.calls import Answer, Call, EmptyBody, NoQuery
+from api.faults import RequestFault
 from api.house import House
 from api.limits import refuse_beyond
 from api.paths import delivery_id_of, webhook_id_of
@@ -154,7 +155,7 @@ def _refuse_bad_url(house: House, url: str) -> None:
     try:
         webhooks.read_target(url, is_anywhere=house.sends_anywhere)
     except UrlRefused as refused:
-        code = "address_refused" if isinstance(refused, NotOfTheInternet) else "invalid_value"
+        code: RequestFault = "address_refused" if isinstance(refused, NotOfTheInternet) else "invalid_value"
         raise invalid("body", "/url", code, str(refused)) from None
 
 

@@ -1,7 +1,7 @@
 """How far the knobs of a ruleset may go, each by itself, and which of them cannot both hold."""
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from domain.cards import FACES, SKIP
 from domain.ruleset import Ruleset
@@ -25,7 +25,54 @@ MAX_ALTERNATIVES = 32
 MAX_BUYS = 1_000
 MAX_SOURCE = 1_000
 
-Check: TypeAlias = tuple[str, str, str, Callable[[Ruleset], bool]]
+RulesetFault: TypeAlias = Literal[
+    "missing",
+    "unknown_field",
+    "invalid_value",
+    "text_too_long",
+    "bad_player_number",
+    "not_overridable",
+    "too_long",
+    "bad_player_numbers",
+    "bad_deck",
+    "bad_deal",
+    "bad_contracts",
+    "bad_contract",
+    "bad_size",
+    "bad_max_wilds",
+    "bad_penalty",
+    "bad_buy_limit",
+    "bad_renewals",
+    "bad_idle_laps",
+    "bad_max_rounds",
+    "bad_points",
+    "deck_missing",
+    "deck_too_small",
+    "too_many_packs",
+    "too_many_wilds",
+    "one_deck_only",
+    "unknown_face",
+    "unknown_alternative",
+    "useless_card",
+    "meld_too_big",
+    "size_below_naturals",
+    "contract_too_big",
+    "last_contract_too_small",
+    "upcard_and_forehand_extra",
+    "first_through_together",
+    "rounds_without_contract",
+    "all_wild_within_limit",
+    "moved_wild_in_set",
+    "moved_wild_owed",
+    "moved_wild_offered",
+    "offered_wild_owed",
+    "skip_cards_missing",
+    "skip_may_be_taken",
+    "skip_is_wild",
+]
+"""What can be wrong with a ruleset, or with a table that is to play by it."""
+
+Check: TypeAlias = tuple[RulesetFault, str, str, Callable[[Ruleset], bool]]
 """A code, a path, what should be, and whether it is."""
 
 BOUNDS: tuple[Check, ...] = (

@@ -22,6 +22,7 @@ from domain.bounds import (
     MAX_SIZE,
     MAX_WILDS_IN_DECK,
     Check,
+    RulesetFault,
     within,
 )
 from domain.cards import FACES, JOKER, PHASE_WILD, rank_of
@@ -39,7 +40,7 @@ from domain.ruleset import Contract, DeckSize, Ruleset
 class Fault(Struct, frozen=True):
     """One fault: a stable code, a JSON pointer into the ruleset, and a sentence for people."""
 
-    code: str
+    code: RulesetFault
     path: str
     detail: str
 

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import fields
 
 from api import asyncapi
+from api.faults import FAULTS, FaultCode
 from api.meanings import MEANINGS
 from api.messages import is_stream
 from api.openapi import document, document_text
@@ -130,12 +131,21 @@ def test_whatever_the_rules_refuse_has_its_problem() -> None:
     assert set(REASONS) == set(get_args(Reason))
 
 
+def test_whatever_can_be_wrong_with_a_request_has_its_words_in_the_document_and_in_the_guide() -> None:
+    guide = (ROOT / "openapi" / "README.md").read_text("utf-8")
+    listed = guide.partition("What can be wrong with a request:")[2].partition("\n\n|")[0]
+    told = set(re.findall(r"`(\w+)`", listed)) - {"overrides"}
+    assert set(FAULTS) == set(get_args(FaultCode)) == told
+    assert set(SCHEMAS["FieldError"]["properties"]["code"]["x-extensible-enum"]) == {*FAULTS, *REASONS}
+
+
 async def test_the_catalogue_of_problems_is_open_to_everybody(stranger: Player) -> None:
     catalogue = (await stranger.call("GET", "/v1/problems")).json()
     assert {item["code"]: item["status"] for item in catalogue["items"]} == {
         code: kind.status for code, kind in KINDS.items()
     }
     assert {item["reason"] for item in catalogue["reasons"]} == set(REASONS)
+    assert {item["code"]: item["detail"] for item in catalogue["faults"]} == FAULTS
 
 
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.is_listed], ids=lambda each: each.id)
