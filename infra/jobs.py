@@ -42,10 +42,6 @@ _queue: Any = entity.Queue  # kombu has no types
 class ClosableJobs(Jobs, Protocol):
     """Jobs with a connection to the broker."""
 
-    async def length(self) -> int:
-        """Gives how many jobs wait; raises Unavailable."""
-        ...
-
     async def close(self) -> None:
         """Closes the connection."""
         ...

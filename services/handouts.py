@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 from services.ports import Jobs, Unavailable
 
 TOGETHER = 500  # of those that wait go to the broker in one message: a few hundred KiB
+OTHERS = 1_000  # so many jobs may wait at the broker beside those of the games that are due: new ones, repeated ones
 
 _log = logging.getLogger(__name__)
 
@@ -21,6 +23,7 @@ class HandOuts:
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
         self._waiting: dict[str, None] = {}  # in order
+        self._again: tuple[Sequence[str], int] = ((), 0)
         self._has_waiting = asyncio.Event()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._is_lost = False
@@ -33,6 +36,14 @@ class HandOuts:
         else:
             self._queue(game_id)
 
+    def repeat(self, game_ids: Sequence[str], due: int) -> None:
+        """Has some games tended again, the first before the others, as long as not too many jobs wait for workers.
+
+        due: how many games are due. Where many more jobs wait than that, these games are among them, nearly surely.
+        """
+        self._again = game_ids, due
+        self._has_waiting.set()
+
     def forget(self, game_id: str) -> None:
         """Forgets a hand-out that waits for its time: something else has happened at the game."""
         if timer := self._timers.pop(game_id, None):
@@ -43,6 +54,7 @@ class HandOuts:
         while True:
             await self._has_waiting.wait()
             self._has_waiting.clear()
+            await self._queue_again()
             while self._waiting:
                 game_ids = list(islice(self._waiting, TOGETHER))
                 for game_id in game_ids:
@@ -57,9 +69,21 @@ class HandOuts:
         self._waiting[game_id] = None
         self._has_waiting.set()
 
+    async def _queue_again(self) -> None:
+        (game_ids, due), self._again = self._again, ((), 0)
+        if game_ids:
+            with self._broker_may_be_away():
+                room = due + OTHERS - await self._jobs.length() - len(self._waiting)
+                self._waiting |= dict.fromkeys(game_ids[: max(0, room)])
+
     async def _tell_broker(self, game_ids: Sequence[str]) -> None:
-        try:
+        with self._broker_may_be_away():
             await self._jobs.hand_out(*game_ids)
+
+    @contextmanager
+    def _broker_may_be_away(self) -> Iterator[None]:
+        try:
+            yield
         except Unavailable as lost:
             if not self._is_lost:
                 _log.warning("the broker is away, the sweep repeats what it misses: %s", lost)

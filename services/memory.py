@@ -136,16 +136,22 @@ class MemoryWorkList:
 
 
 class MemoryJobs:
-    """Keeps what was handed out, in order; with `is_lost` the broker is out of reach."""
+    """Keeps what was handed out, in order; with `is_lost` the broker is out of reach. taken: so many do not wait."""
 
     def __init__(self) -> None:
         self.handed_out: list[str] = []
+        self.taken = 0
         self.is_lost = False
 
     async def hand_out(self, *subject_ids: str) -> None:
         if self.is_lost:
             raise Unavailable
         self.handed_out += subject_ids
+
+    async def length(self) -> int:
+        if self.is_lost:
+            raise Unavailable
+        return len(self.handed_out) - self.taken
 
 
 class MemoryBus:

@@ -269,6 +269,10 @@ class Jobs(Protocol):
         """Queues the tending of games, or visits of webhooks, in this order; raises Unavailable without the broker."""
         ...
 
+    async def length(self) -> int:
+        """Gives how many jobs wait for a worker; raises Unavailable."""
+        ...
+
 
 class FeedEntry(Struct, frozen=True):
     """A committed event as the bus tells it. recorded: None where the event must not travel: read it from the log."""

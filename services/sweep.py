@@ -8,8 +8,8 @@ from services.handouts import HandOuts
 from services.ports import WorkList
 
 PAUSE_S = 0.1
-# A row that stays due is handed out again after a second, then two, four, five, five, and so on: where workers are too
-# few, repetitions would fill their queue, and what is new would wait behind them.
+# A row that stays due is handed out again after a second, then two, four, five, five, and so on, unless too
+# many jobs wait for workers.
 AGAIN_S, AGAIN_AT_MOST_S = 1.0, 5.0
 WATCH_S = 1.0
 FORGET_S = 5.0
@@ -51,13 +51,16 @@ class Sweep:
         """Hands out what is due now and deletes what is overtaken, the latter now and then."""
         due = await self._work.due(_AT_ONCE)
         before, self._handed_out = self._handed_out, {}
+        again: list[str] = []
         for work in due:
             row = work.game_id, work.version
             again_at, pause_s = before.get(row, (now, AGAIN_S))
             if now >= again_at:
-                self._hand_outs.hand_out(work.game_id)
+                (again.append if row in before else self._hand_outs.hand_out)(work.game_id)
                 again_at, pause_s = now + pause_s, min(2 * pause_s, AGAIN_AT_MOST_S)
             self._handed_out[row] = again_at, pause_s
+        if again:
+            self._hand_outs.repeat(again, len(due))
         if now - self._watched_at >= WATCH_S:
             self._watched_at = now
             await self._watch()

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from services import handouts as hand_outs_module
 from services import sweep as sweep_module
 from services.handouts import TOGETHER, HandOuts
 from services.ids import new_uuid
@@ -121,9 +122,8 @@ async def test_the_sweep_hands_out_what_is_due_at_most_once_a_second(hand_outs: 
     await log.append(append(game, work=Work("bots", 0)))
     await log.append(append(new_game(), work=Work("bots", 60_000)))
     for now in (10.0, 10.1, 10.9, 11.05, 11.5):
-        await sweep.step(now)
-        await eventually(lambda: not hand_outs._waiting)
-    await eventually(lambda: jobs.handed_out == [game, game])
+        await swept(sweep, hand_outs, now)
+    assert jobs.handed_out == [game, game]
 
 
 async def test_the_sweep_repeats_ever_more_rarely_what_nobody_has_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -133,13 +133,49 @@ async def test_the_sweep_repeats_ever_more_rarely_what_nobody_has_done(hand_outs
     repeated_at = []
     for now in range(20):
         before = len(jobs.handed_out)
-        await sweep.step(float(now))
-        await eventually(lambda: not hand_outs._waiting)
+        await swept(sweep, hand_outs, float(now))
         repeated_at += [now] * (len(jobs.handed_out) - before)
     assert repeated_at == [0, 1, 3, 7, 12, 17]
     await log.append(append(game, 1, work=Work("bots", 0)))
     await sweep.step(19.1)
     await eventually(lambda: len(jobs.handed_out) == len(repeated_at) + 1)
+
+
+async def test_the_sweep_repeats_until_many_more_jobs_wait_than_games_are_due(
+    hand_outs: HandOuts, jobs: MemoryJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand_outs_module, "OTHERS", 2)
+    log, games = MemoryLog(), [new_game() for _ in range(3)]
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
+    for game in games:
+        await log.append(append(game, work=Work("bots", 0)))
+    for now in range(18):  # no worker takes any
+        await swept(sweep, hand_outs, float(now))
+    assert jobs.handed_out == [*games, *games[:2]]
+    await log.append(append(late := new_game(), work=Work("bots", 0)))
+    await swept(sweep, hand_outs, 22.0)  # the others' turn, too
+    assert jobs.handed_out[5:] == [late]
+    jobs.taken = 1
+    for now in range(23, 30):
+        await swept(sweep, hand_outs, float(now))
+    assert jobs.handed_out[6:] == [late]
+    jobs.taken = 0  # more wait than may
+    for now in range(30, 40):
+        await swept(sweep, hand_outs, float(now))
+    assert jobs.handed_out[7:] == []
+
+
+async def test_the_sweep_goes_on_while_nobody_can_tell_what_waits(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
+    log, game = MemoryLog(), new_game()
+    sweep = Sweep(MemoryWorkList(log), hand_outs, upkeep=_nothing, watch=_nothing)
+    await log.append(append(game, work=Work("bots", 0)))
+    jobs.is_lost = True
+    for now in range(10):
+        await swept(sweep, hand_outs, float(now))
+    jobs.is_lost = False
+    for now in range(10, 15):
+        await swept(sweep, hand_outs, float(now))
+    assert jobs.handed_out == [game]
 
 
 async def test_the_sweep_leaves_alone_what_is_done(hand_outs: HandOuts, jobs: MemoryJobs) -> None:
@@ -205,6 +241,12 @@ async def test_the_clock_is_seen_alive_after_each_step_until_the_work_list_is_lo
     with pytest.raises(Unavailable):
         await Sweep(work, hand_outs, upkeep=_nothing, watch=_nothing, beat=lambda: told.append("alive")).run()
     assert told == ["asked", "alive"] * 2
+
+
+async def swept(sweep: Sweep, hand_outs: HandOuts, now: float) -> None:
+    """Sweeps, and waits until nothing is left to be told to the broker."""
+    await sweep.step(now)
+    await eventually(lambda: not hand_outs._waiting and not hand_outs._has_waiting.is_set())
 
 
 async def _nothing() -> None:
