@@ -66,10 +66,10 @@ class TicketList(Struct, frozen=True):
 async def create_ticket(house: House, call: KeyedCall[NoQuery, TicketRequest]) -> Answer[TicketBody]:
     """Waits for others who want to play the same. As soon as there are enough a game is opened, and starts by itself.
 
-    A player waits once for each ruleset, and not while they play as many games as they may open. Read the ticket now
-    and then: one that nobody has asked about for ten minutes expires, and so does one whose token does not live any
-    more. A pace of one's own is looked at after those of the classes. The game is public, played by the preset as it
-    stands, without hints.
+    A player waits once for each ruleset, and not while they play as many games as they may open; a hand that somebody
+    gave them counts only when they have played from it. Read the ticket now and then: one that nobody has asked about
+    for ten minutes expires, and so does one whose token does not live any more. A pace of one's own is looked at after
+    those of the classes. The game is public, played by the preset as it stands, without hints.
     """
     body, caller = call.body, call.caller
     wanted = NewTicket(
@@ -81,8 +81,9 @@ async def create_ticket(house: House, call: KeyedCall[NoQuery, TicketRequest]) -
         bots_after_s=body.bots_after_s,
         rating=0,
     )
+    at_most = house.quotas.games_unfinished
     ticket, is_repeated = await tickets.ask(
-        house.tickets, house.lobby, house.reservations, wanted, call.request, house.quotas.games_unfinished
+        house.tickets, house.lobby, house.tables, house.reservations, wanted, call.request, at_most
     )
     headers = {"location": f"/v1/matchmaking/tickets/{ticket.ticket_id}"}
     return Answer(_as_made(ticket), headers | replay_header(is_replayed=is_repeated))

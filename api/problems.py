@@ -20,7 +20,7 @@ from services.invites import GameFull, InviteExpired, InviteNotFound, TooManyInv
 from services.limits import TooManyGames
 from services.outcomes import Busy, GameNotFound, KeyReused, OtherVersion
 from services.ports import Overloaded, Unavailable
-from services.seats import GameNotFinished, PlayerNotFound
+from services.seats import GameNotFinished, HandsFull, PlayerNotFound
 from services.seeing import NotSeated
 from services.tickets import AlreadyMatched, AlreadyWaiting, TicketNotFound
 from services.webhooks import TooManyWebhooks, WebhookDisabled, WebhookNotFound
@@ -95,6 +95,7 @@ KINDS: dict[str, Kind] = {
         "The seat is out of the game, its hand is not the inviter's any more, or no bot plays for its person.",
     ),
     "game_full": Kind(409, "Game full", "No seat is open any more."),
+    "hands_full": Kind(409, "Hands full", "That player plays so many games: ask them by an invite with is_hand."),
     "too_many_games": Kind(409, "Too many games", "So many of the caller's games are not over; see /v1/meta."),
     "too_many_tokens": Kind(409, "Too many tokens", "Revoke a token first; see /v1/meta."),
     "already_waiting": Kind(409, "Already waiting", "The caller has a ticket for this ruleset that waits."),
@@ -153,6 +154,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     HintsForbidden: "hints_forbidden",
     GameNotFinished: "game_not_finished",
     PlayerNotFound: "player_not_found",
+    HandsFull: "hands_full",
     InviteNotFound: "invite_not_found",
     InviteExpired: "invite_expired",
     GameFull: "game_full",

@@ -85,11 +85,21 @@ async def reclaim_seat(house: House, call: KeyedCall[NoQuery, EmptyBody]) -> Ans
 async def hand_over(house: House, call: KeyedCall[NoQuery, HandoverRequest]) -> Answer[GameBody]:
     """Gives the own hand to another player at once, in any phase; they see what the seat has seen.
 
-    The score goes with it. Who wants the other to be asked first makes an invite with `is_hand` instead.
+    The score goes with it. Who wants the other to be asked first makes an invite with `is_hand` instead; so does
+    who is told `hands_full`, as the other plays so many games already.
     """
     game_id, seat = game_id_of(call.path), seat_of(call.path)
+    at_most = house.quotas.games_unfinished
     hot, outcome = await seats.hand_over(
-        house.tables, house.accounts, call.caller, game_id, seat, call.body.player_id, call.request
+        house.tables,
+        house.accounts,
+        house.lobby,
+        call.caller,
+        game_id,
+        seat,
+        call.body.player_id,
+        call.request,
+        at_most,
     )
     return await shown(house, call.caller, hot, outcome)
 

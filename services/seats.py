@@ -15,11 +15,13 @@ from domain.commands import (
     SeatPlan,
     TableCommand,
 )
+from domain.events import SeatChanged
 from domain.refusals import Refused, SeatNotHeld, SeatTaken
 from domain.state import Game, Seat, is_over
 from services.games import NewGame, asked_by, refuse_unless_opener, refuse_unless_own, seat_at
 from services.hot import Hot
 from services.ids import new_uuid
+from services.lobby import GameFilter, Lobby
 from services.outcomes import Denied, Outcome
 from services.ports import Accounts, KeyedRequest, Principal
 from services.seeing import NotSeated, as_listed, known_game
@@ -35,6 +37,10 @@ class GameNotFinished(Denied):
 
 class PlayerNotFound(Denied):
     """There is no such player."""
+
+
+class HandsFull(Denied):
+    """The other player plays so many games that nobody may hand them one unasked."""
 
 
 async def leave_seat(tables: Tables, principal: Principal, game_id: str, seat: int) -> Hot:
@@ -108,23 +114,30 @@ async def reclaim_seat(
 async def hand_over(
     tables: Tables,
     accounts: Accounts,
+    lobby: Lobby,
     principal: Principal,
     game_id: str,
     seat: int,
     successor: str,
     request: KeyedRequest,
+    at_most: int,
 ) -> tuple[Hot, Outcome]:
-    """Gives the own hand to another player, in any phase.
+    """Gives the own hand to another player, in any phase, who is not asked.
 
-    Errors: PlayerNotFound; Refused where they sit at this table already.
+    at_most: games that they may play then, as far as they are projected. Errors: PlayerNotFound; HandsFull; Refused
+    where they sit at this table already.
     """
     is_known = successor in await accounts.names([successor])
+    playing = await lobby.page(successor, GameFilter("playing", mine=True), None, at_most)
 
     def ask(game: Game) -> TableCommand:
         refuse_unless_own(game, seat, principal)
         if not is_known:
             raise PlayerNotFound
-        return handing_over(game, seat, successor)
+        command = handing_over(game, seat, successor)
+        if len(playing.games) >= at_most:
+            raise HandsFull
+        return command
 
     return await _carry_out(tables, principal, game_id, ask, request)
 
@@ -134,6 +147,23 @@ def handing_over(game: Game, seat: int, successor: str) -> TableCommand:
     if any(other.player_id == successor for other in game.seats):
         raise Refused(SeatTaken(seat))
     return ChangeController(seat, "human", successor, None, "handed_over")
+
+
+def is_untouched(hot: Hot, player_id: str) -> bool:
+    """Tells whether the player was handed a seat and has not played from it: who never wanted it has to bear nothing.
+
+    Giving it to a bot or to somebody else is no play; coming back to it is.
+    """
+    given: int | None = None
+    for recorded in hot.events:
+        match recorded.event:
+            case SeatChanged(seat, _, holder, _, reason):
+                if holder == player_id and reason in ("handed_over", "opened", "taken", "reclaimed"):
+                    given = seat if reason == "handed_over" else None
+            case event:
+                if recorded.actor == "player" and given is not None and getattr(event, "seat", None) == given:
+                    given = None
+    return given is not None
 
 
 async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewGame:

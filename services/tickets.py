@@ -16,6 +16,8 @@ from services.lobby import GameFilter, Lobby
 from services.ports import KeyedRequest, Principal, Reservations
 from services.ratings import Rating
 from services.reserving import reserved_id
+from services.seats import is_untouched
+from services.tables import Tables
 
 UNSEEN_S = 600  # a ticket that nobody has asked about for so long is over
 MAX_BOTS_AFTER_S = 3600
@@ -133,14 +135,20 @@ class AlreadyMatched(Exception):
 
 
 async def ask(
-    tickets: Tickets, lobby: Lobby, reservations: Reservations, wanted: NewTicket, request: KeyedRequest, at_most: int
+    tickets: Tickets,
+    lobby: Lobby,
+    tables: Tables,
+    reservations: Reservations,
+    wanted: NewTicket,
+    request: KeyedRequest,
+    at_most: int,
 ) -> tuple[Ticket, bool]:
     """Keeps a ticket, with the player's present rating; the same request again gives the same one, and true.
 
     at_most: games that the player may play meanwhile. Errors: AlreadyWaiting, TooManyGames, KeyReused.
     """
     is_waiting = await _waits(tickets, wanted)
-    is_playing = await _plays(lobby, wanted.player_id, at_most)
+    is_playing = await _plays(lobby, tables, wanted.player_id, at_most)
     if await reservations.is_kept(request):  # looked at last: what the player has may come of this very request
         ticket_id = await reserved_id(reservations, request)
         made = await tickets.find(public_id("tkt", ticket_id), wanted.player_id)
@@ -164,10 +172,22 @@ async def _waits(tickets: Tickets, wanted: NewTicket) -> bool:
     return any(each.state == "waiting" and each.wanted.ruleset == wanted.ruleset for each in own)
 
 
-async def _plays(lobby: Lobby, player_id: str, at_least: int) -> bool:
-    """Tells whether the player has so many games that are played; no opener's count has those of tickets."""
-    page = await lobby.page(player_id, GameFilter("playing", mine=True), None, at_least)
-    return len(page.games) >= at_least
+async def _plays(lobby: Lobby, tables: Tables, player_id: str, at_least: int) -> bool:
+    """Tells whether the player has so many games that are played; no opener's count has those of tickets.
+
+    A hand that they were given and never played does not count. Cost: a statement; where there are so many, the games
+    are read too.
+    """
+    found, before = 0, None
+    while True:
+        page = await lobby.page(player_id, GameFilter("playing", mine=True), before, at_least)
+        if found + len(page.games) < at_least and page.last_id is None:
+            return False
+        for game in page.games:
+            found += not is_untouched(await tables.fresh(game.game_id), player_id)
+        if found >= at_least or page.last_id is None:
+            return found >= at_least
+        before = page.last_id
 
 
 async def find(tickets: Tickets, principal: Principal, ticket_id: str) -> Ticket:

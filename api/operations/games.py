@@ -62,7 +62,7 @@ GAMES: tuple[Operation, ...] = (
     ),
     Operation(
         id="handOver", tag="Games", method="POST", path=f"{_SEAT}/handover", handler=seats.hand_over,
-        scope="play", headers=REPEATED, problems=(*_LEAVING, "seat_taken", "player_not_found"),
+        scope="play", headers=REPEATED, problems=(*_LEAVING, "seat_taken", "player_not_found", "hands_full"),
     ),
     Operation(
         id="cancelGame", tag="Games", method="POST", path=f"{GAME}/cancel", handler=seats.cancel_game, scope="play",

@@ -14,6 +14,7 @@ from services.ids import new_uuid, public_id
 from services.limits import TooManyGames
 from services.outcomes import KeyReused
 from services.ports import KeyedRequest, Principal
+from services.tables import Tables
 from services.tickets import PACES, AlreadyWaiting, NewTicket, Ticket, ask, cancel
 
 AT_ONCE = 12
@@ -37,7 +38,8 @@ async def asked(services: Services, wish: KeyedRequest, games: int = 20) -> tupl
     token = public_id("tok", new_uuid())
     wanted = NewTicket(wish.principal, token, "davis", Players(2, 2), PACES["live"], None, 0)
     try:
-        return await ask(services.tickets, services.lobby, services.reservations, wanted, wish, games)
+        ports = (services.tickets, services.lobby, Tables(services.log), services.reservations)
+        return await ask(*ports, wanted, wish, games)
     except (AlreadyWaiting, TooManyGames, KeyReused) as refused:
         return type(refused)
 
