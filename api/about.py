@@ -11,7 +11,7 @@ from api.calls import Answer, Call, NoQuery, OpenCall, Text
 from api.faults import FAULTS
 from api.house import House
 from api.leaderboards import PLAYERS_AT_MOST
-from api.player_shapes import MAX_NAME
+from api.player_shapes import MAX_NAME, MAX_TOKEN_S, MIN_TOKEN_S
 from api.problems import KINDS, Failed
 from api.reasons import REASONS
 from api.reference_shapes import (
@@ -28,18 +28,21 @@ from api.reference_shapes import (
 )
 from api.requests import MAX_BODY, MAX_DEPTH, MAX_KEY
 from api.rules import ruleset_of
+from api.webhook_shapes import DELIVERIES_AT_MOST, MAX_DESCRIPTION
 from domain import bounds
 from domain.presets import preset, preset_names
 from domain.ruleset import Ruleset
 from services.due import DESERTED_S, WAITING_MS
+from services.games import SEATINGS_AT_MOST
 from services.identity import TOKENS_AT_MOST
 from services.invites import INVITES_AT_MOST
 from services.lag import ALERT_S
 from services.limits import Quotas
 from services.ports import Unavailable
+from services.stream_tickets import TICKETS_AT_MOST
 from services.tickets import MAX_BOTS_AFTER_S, UNSEEN_S
 from services.version import VERSION
-from services.webhooks import WEBHOOKS_AT_MOST
+from services.webhooks import URL_CHARACTERS, WEBHOOKS_AT_MOST
 
 
 class Bounds(Struct, frozen=True):
@@ -73,11 +76,18 @@ class Bounds(Struct, frozen=True):
     wilds_in_deck: int = bounds.MAX_WILDS_IN_DECK
     contracts: int = bounds.MAX_CONTRACTS
     melds_in_contract: int = bounds.MAX_PARTS
+    seatings_of_player_in_game: int = SEATINGS_AT_MOST
     tokens: int = TOKENS_AT_MOST
+    token_s: tuple[int, int] = (MIN_TOKEN_S, MAX_TOKEN_S)
+    token_label_characters: int = MAX_NAME
+    stream_tickets_of_token: int = TICKETS_AT_MOST
     webhooks: int = WEBHOOKS_AT_MOST
+    webhook_url_characters: int = URL_CHARACTERS
+    webhook_description_characters: int = MAX_DESCRIPTION
     games_in_page: int = shapes.GAMES_AT_MOST
     players_in_page: int = PLAYERS_AT_MOST
     events_in_page: int = shapes.EVENTS_AT_MOST
+    deliveries_in_page: int = DELIVERIES_AT_MOST
 
 
 class Meta(Struct, frozen=True):

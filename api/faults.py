@@ -23,7 +23,7 @@ RequestFault: TypeAlias = Literal[
     "beyond_head",
     "unknown_cursor",
 ]  # fmt: skip
-"""Of a request, and of a table that it asks for; what is wrong with rules are a RulesetFault."""
+"""Of a request, and of a table that it asks for; what is wrong with rules is a RulesetFault."""
 
 FaultCode: TypeAlias = Literal[RequestFault, RulesetFault]
 

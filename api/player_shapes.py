@@ -10,7 +10,7 @@ from services.identity import Scope
 from services.listings import Standing
 
 MAX_NAME = 40
-MAX_TOKEN_S = 10 * 366 * 24 * 3600
+MIN_TOKEN_S, MAX_TOKEN_S = 60, 10 * 366 * 24 * 3600
 Name: TypeAlias = Annotated[
     str,
     Meta(min_length=1, description="1 to 40 characters, spaces around it do not count"),
@@ -36,7 +36,7 @@ class NewTokenRequest(Struct, frozen=True, forbid_unknown_fields=True):
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=4)]
     label: Annotated[str, Meta(max_length=MAX_NAME), looks(pattern=ONE_LINE)] = ""
     valid_s: Annotated[
-        Annotated[int, Meta(ge=60, le=MAX_TOKEN_S)] | None,
+        Annotated[int, Meta(ge=MIN_TOKEN_S, le=MAX_TOKEN_S)] | None,
         Meta(description="seconds until it expires; null: with the token that asks, or never"),
     ] = None
 

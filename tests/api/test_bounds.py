@@ -23,11 +23,20 @@ def rules(change: Callable[[int], Json]) -> Callable[[int], Request]:
     return lambda number: ("POST", "/v1/rulesets/validate", {"ruleset": "davis", "overrides": change(number)})
 
 
+def token(change: Callable[[int], Json]) -> Callable[[int], Request]:
+    return lambda number: ("POST", "/v1/me/tokens", {"scopes": ["watch"]} | change(number))
+
+
+def webhook(wanted: Callable[[int], Json]) -> Callable[[int], Request]:
+    return lambda number: ("POST", "/v1/me/webhooks", wanted(number))
+
+
 def page(path: str) -> Callable[[int], Request]:
     return lambda number: ("GET", f"{path}?limit={number}", None)
 
 
 SET = {"kind": "set", "size": 3}
+HTTPS = "https://bots.example/"
 LONG = {"claim_window_s": 0, "turn_s": 3600}
 
 MANY_CARDS = {"deal": {"cards": [15]}, "deck": {"sizes": {f"{players}": {"packs": 5} for players in range(2, 6)}}}
@@ -45,6 +54,10 @@ BOUNDS: dict[str, Callable[[int], Request]] = {
     "bots_after_s": lambda number: ("POST", "/v1/matchmaking/tickets", {"ruleset": "davis", "bots_after_s": number}),
     "games_in_page": page("/v1/games"),
     "players_in_page": page("/v1/leaderboards/davis"),
+    "token_s": token(lambda number: {"valid_s": number}),
+    "token_label_characters": token(lambda number: {"label": "x" * number}),
+    "webhook_url_characters": webhook(lambda number: {"url": HTTPS + "x" * (number - len(HTTPS))}),
+    "webhook_description_characters": webhook(lambda number: {"url": HTTPS, "description": "x" * number}),
     "name_characters": lambda number: ("PATCH", "/v1/me", {"name": "x" * number}),
 }
 """A request for each bound, with a number."""
@@ -93,3 +106,10 @@ async def test_a_body_is_so_large_and_so_deep(anna: Player) -> None:
     key = "k" * bounds["idempotency_key_characters"]
     assert (await anna.call("POST", "/v1/games", DAVIS, idempotency_key=key)).status_code == 201
     assert (await anna.call("POST", "/v1/games", DAVIS, idempotency_key=key + "k")).status_code == 400
+
+
+async def test_a_page_of_deliveries_is_so_long(anna: Player) -> None:
+    last = (await anna.sent("GET", "/v1/meta"))["bounds"]["deliveries_in_page"]
+    made = await anna.sent("POST", "/v1/me/webhooks", {"url": HTTPS})
+    path = f"/v1/me/webhooks/{made['webhook']['webhook_id']}/deliveries"
+    assert [(await send(anna, page(path)(limit), "")).status_code for limit in (last, last + 1)] == [200, 422]
