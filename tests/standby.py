@@ -88,8 +88,9 @@ def pair(*, is_synchronous: bool) -> Iterator[Pair]:
 def ask(url: str, statement: str) -> str:
     """Runs a statement in a session of its own and gives what it says."""
     psql = [str(postgres_folder() / "psql"), "--no-psqlrc", "--tuples-only", "--no-align", f"--command={statement}"]
-    said: str = subprocess.run([*psql, url], check=True, capture_output=True, text=True).stdout
-    return said.strip()
+    done = subprocess.run([*psql, url], check=False, capture_output=True, text=True)
+    assert not done.returncode, f"{statement}: {done.stderr}"
+    return done.stdout.strip()
 
 
 def _conninfo(folder: Path) -> str:

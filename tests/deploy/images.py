@@ -48,7 +48,7 @@ def version_before(folder: Path, root: Path = ROOT) -> Path | None:
         assert whole, "the version before is not in this clone, which is shallow: git fetch --unshallow --tags"
         return None
     folder.mkdir()
-    archive = subprocess.run([*GIT, root, "archive", commit], capture_output=True, check=True)
+    archive = subprocess.run([*GIT, root, "archive", commit], stdout=subprocess.PIPE, check=True)
     subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
     (folder / "infra/deploy").mkdir(exist_ok=True)
     (folder / "infra/deploy/unshipped.txt").write_bytes((DOCKERFILE.parent / "unshipped.txt").read_bytes())

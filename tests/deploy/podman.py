@@ -130,7 +130,7 @@ def docker_api(podman: Podman) -> Iterator[str]:
     place = podman.folder / "docker.sock"
     command = ["podman", "system", "service", "--time=0", f"unix://{place}"]
     with subprocess.Popen(command, env=podman.variables) as engine:
-        eventually(place.exists, within_s=30, what="podman's service")
+        eventually(place.exists, within_s=120, what="podman's service")
         try:
             yield f"unix://{place}"
         finally:

@@ -61,16 +61,16 @@ def test_a_process_that_is_just_starting_takes_sigterm_as_the_first_process_and_
     with container(podman, product, process) as name:
         place = Path("/proc", podman.run("inspect", "--format={{.State.Pid}}", name), "cmdline")
         module = f"-m\0{MODULES[process]}\0".encode()
-        eventually(lambda: module in place.read_bytes(), within_s=30)
+        eventually(lambda: module in place.read_bytes(), within_s=120, what=module.decode())
         begun = time.monotonic()
         podman.run("stop", "--time=60", name)
         assert time.monotonic() - begun < 30  # seconds on a busy machine; a signal that got lost takes the whole minute
-        assert podman.run("inspect", "--format={{.State.ExitCode}}", name) == "0"
+        assert podman.run("inspect", "--format={{.State.ExitCode}}", name) == "0", podman.run("logs", name)
 
 
 def test_the_health_check_passes_while_the_process_lives_also_without_engines(podman: Podman, product: str) -> None:
     with container(podman, product, "api") as name:
-        eventually(lambda: is_healthy(podman, name), within_s=30, what="a live process")
+        eventually(lambda: is_healthy(podman, name), within_s=120, what="a live process")
         with pytest.raises(AssertionError, match="unavailable"):
             podman.run("exec", name, "shanghai", "health", "--ready")
 

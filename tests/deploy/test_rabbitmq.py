@@ -23,6 +23,7 @@ from tests.stack_watching import eventually
 EVERYBODY = ("relay", "clock", "projector", "worker", "api")
 NAME, NODE = "rabbitmq", "rabbit@localhost"
 CONF = "loopback_users = none\ndefault_user = shanghai\ndefault_pass = rabbit\n"
+QUEUES = {"shanghai", "shanghai.webhooks"}
 BEGUN = 20  # events
 
 pytestmark = pytest.mark.deploy
@@ -52,11 +53,11 @@ def everybody(broker: str) -> Iterator[Roof]:
 
 
 def test_bots_play_on_after_rabbitmq_was_started_anew(podman: Podman, everybody: Roof) -> None:
+    eventually(lambda: served(podman).keys() == QUEUES, within_s=120, what="the worker takes jobs of both kinds")
     with Client(everybody.base_urls[0], "Anna") as anna, ThreadPoolExecutor(1) as seat:
         game_id = anna.open_game("davis", "you", "normal", "easy", pace={"claim_window_s": 1, "turn_s": 60})
         playing = seat.submit(play, anna, game_id, seed=7)
         eventually(lambda: version(anna, game_id) >= BEGUN, within_s=60, what="the bots are at it")
-        assert served(podman).keys() == {"shanghai", "shanghai.webhooks"}
         podman.run("restart", "--time=0", NAME)
         assert not playing.done(), "the broker was away after the end"
         assert playing.result()

@@ -41,9 +41,11 @@ def let_window_end(table: list[Client], game_id: str) -> float:
     player, draw = asked(table, game_id, "draw")
     others = [client for client in table if client is not player]
     _, claim = asked(others, game_id, "claim")
-    assert player.move(game_id, draw, {"kind": "draw_stock"}).is_success
+    drawn = player.move(game_id, draw, {"kind": "draw_stock"})
+    assert drawn.is_success, drawn.text
     player, play = asked(table, game_id, "play")
-    assert player.move(game_id, play, next(o for o in play["options"] if o["kind"] == "discard")).is_success
+    discarded = player.move(game_id, play, next(o for o in play["options"] if o["kind"] == "discard"))
+    assert discarded.is_success, discarded.text
     return moment(claim["deadline_at"])
 
 

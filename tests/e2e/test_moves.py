@@ -37,7 +37,7 @@ def test_the_same_move_sent_twice_with_one_key_counts_once(anna: Client, boris: 
     player, _, decision = in_turn(game_id, anna, boris)
     first = player.move(game_id, decision, {"kind": "take_discard"}, idempotency_key="take")
     again = player.move(game_id, decision, {"kind": "take_discard"}, idempotency_key="take")
-    assert (first.status_code, again.status_code) == (201, 201)
+    assert (first.status_code, again.status_code) == (201, 201), [first.text, again.text]
     assert first.json() == again.json()
     assert again.headers["Idempotency-Replayed"] == "true"
     assert len(player.view(game_id)["you"]["hand"]) == 12
@@ -48,7 +48,7 @@ def test_twenty_times_the_same_move_at_once_counts_once(anna: Client, boris: Cli
     with ThreadPoolExecutor(20) as pool:
         take = {"kind": "take_discard"}
         answers = list(pool.map(lambda _: player.move(game_id, decision, take, idempotency_key="20"), range(20)))
-    assert {answer.status_code for answer in answers} == {201}
+    assert {answer.status_code for answer in answers} == {201}, [answer.text for answer in answers]
     assert len({answer.text for answer in answers}) == 1
     assert len(player.view(game_id)["you"]["hand"]) == 12
 
@@ -58,7 +58,7 @@ def test_twenty_different_requests_for_one_decision_draw_one_card(anna: Client, 
     with ThreadPoolExecutor(20) as pool:
         take = {"kind": "take_discard"}
         answers = list(pool.map(lambda _: player.move(game_id, decision, take), range(20)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 19
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 19, [answer.text for answer in answers]
     assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"decision_closed"}
     assert len(player.view(game_id)["you"]["hand"]) == 12
 

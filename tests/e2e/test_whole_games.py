@@ -24,7 +24,7 @@ def test_a_client_that_sends_any_listed_option_plays_a_whole_game_with_three_bot
                     answered.add(decision["decision_id"])
                     response = anna.move(game_id, decision, choose(decision))
                     assert response.status_code in (201, 409), response.text
-                    assert response.status_code == 201 or response.json()["code"] == "decision_closed"
+                    assert response.status_code == 201 or response.json()["code"] == "decision_closed", response.text
                     break
         elif "occurred_at" in data:
             replica.record(data)

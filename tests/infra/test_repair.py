@@ -91,7 +91,7 @@ def copy(source: str, target: str) -> None:
     """Dumps one database and restores it into another, as an operator would."""
     dump = [str(postgres_folder() / "pg_dump"), "--format=custom", source]
     restore = [str(postgres_folder() / "pg_restore"), "--single-transaction", f"--dbname={target}"]
-    dumped = subprocess.run(dump, check=True, capture_output=True).stdout
+    dumped = subprocess.run(dump, check=True, stdout=subprocess.PIPE).stdout
     subprocess.run(restore, check=True, input=dumped, stdout=subprocess.DEVNULL)
 
 

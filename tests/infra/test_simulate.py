@@ -38,7 +38,7 @@ def test_a_variant_is_simulated_from_a_file(tmp_path: Path) -> None:
     overrides = tmp_path / "short.json"
     overrides.write_text('{"max_rounds": 1}', "utf-8")
     result = simulate("--games", "1", "--players", "2", "--overrides", str(overrides))
-    assert result.exit_code == 0
+    assert result.exit_code == 0, result.output
     assert re.search(r"^rounds +1\.0", result.output, re.MULTILINE)
 
 

@@ -118,7 +118,8 @@ async def test_nothing_is_acknowledged_or_shown_that_the_standby_lacks(
             assert (refused.status_code, refused.json()["code"]) == (503, "unavailable"), refused.text
             assert int(refused.headers["retry-after"]) > 0
             assert ask(standing_by.url, count) == before
-            assert (await anna.call("GET", f"/v1/games/{game}")).status_code == 200  # reading goes on
+            read = await anna.call("GET", f"/v1/games/{game}")
+            assert read.status_code == 200, read.text  # reading goes on
 
         async def is_taken() -> bool:
             return (await send("k")).is_success

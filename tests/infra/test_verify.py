@@ -42,7 +42,8 @@ def test_a_fair_game_is_verified(tmp_path: Path, export: list[Json]) -> None:
 
 def test_a_page_of_the_list_of_events_is_verified_too(tmp_path: Path, export: list[Json]) -> None:
     page = {"items": export, "next_after": len(export), "head_version": len(export)}
-    assert verify(tmp_path, json.dumps(page)).exit_code == 0
+    result = verify(tmp_path, json.dumps(page))
+    assert result.exit_code == 0, result.output
 
 
 def test_what_is_wrong_is_named_with_its_version(tmp_path: Path, export: list[Json]) -> None:
