@@ -10,6 +10,16 @@ from services.tables import Tables
 from services.tending import tend
 
 ANNA = Principal(public_id("ply", new_uuid()), "Anna", ("play",))
+_TOKEN = bytes(32)
+
+
+async def living_anna(services: Services) -> Principal:
+    """Is Anna with a token that lives: everybody else's streams end after two seconds."""
+    if await services.accounts.principal(_TOKEN) is None:
+        await services.accounts.add_guest(ANNA.player_id, ANNA.name, _TOKEN, list(ANNA.scopes))
+    anna = await services.accounts.principal(_TOKEN)
+    assert anna is not None
+    return anna
 
 
 async def new_bots_game(services: Services, bots: int = 2) -> str:

@@ -14,6 +14,13 @@ from tests.infra.telling import redis
 __all__ = ["anyio_backend", "engines", "own_engines", "own_settings", "owner", "settings"]
 
 
+@pytest.fixture(autouse=True)
+def _busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Redis that does not take a connection within a second is not away."""
+    monkeypatch.setattr("infra.bus.wire._CONNECT_S", 30.0)
+    monkeypatch.setattr("infra.bus.wire._ANSWER_S", 30.0)
+
+
 @pytest.fixture(scope="module")
 def own_engines() -> Iterator[Engines]:
     """A cluster and a Redis that no other module uses; transaction numbers and barriers are cluster-wide."""

@@ -14,8 +14,9 @@ from api.readers import Reader
 from api.streams import story
 from infra.settings import Settings
 from infra.wiring import Services
+from services.ports import Principal
 from tests.engines import eventually
-from tests.infra.bots import ANNA, new_bots_game, play
+from tests.infra.bots import living_anna, new_bots_game, play
 from tests.infra.telling import is_listened_to, redis, relaying
 
 pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
@@ -34,28 +35,33 @@ async def house(services: Services, own_settings: Settings) -> AsyncIterator[Hou
 
 
 @pytest.fixture
+async def anna(services: Services) -> Principal:
+    return await living_anna(services)
+
+
+@pytest.fixture
 async def game_id(services: Services) -> str:
     return await new_bots_game(services)
 
 
-async def told(house: House, game_id: str, after: int, upto: int) -> list[int]:
+async def told(house: House, anna: Principal, game_id: str, after: int, upto: int) -> list[int]:
     """Reads a stream up to a version; gives the versions that it told."""
-    versions: list[int] = []
-    async with asyncio.timeout(10), aclosing(story(Reader(house, ANNA, game_id, after), with_view=False)) as chunks:
+    versions, chunk = list[int](), b""
+    async with asyncio.timeout(60), aclosing(story(Reader(house, anna, game_id, after), with_view=False)) as chunks:
         async for chunk in chunks:
             lines = chunk.decode().splitlines()
             versions += [int(line.removeprefix("id: ")) for line in lines if line.startswith("id: ")]
             if versions and versions[-1] >= upto:
                 return versions
-    raise AssertionError(f"the stream ended at {versions[-1:]}")
+    raise AssertionError(f"the stream ended at {versions[-1:]}: {chunk.decode()}")
 
 
 async def test_what_the_bus_has_cut_off_is_read_from_the_log(
-    house: House, services: Services, own_settings: Settings, game_id: str
+    house: House, services: Services, own_settings: Settings, anna: Principal, game_id: str
 ) -> None:
     async with relaying(own_settings):
         before = await play(services, game_id, 10)
-        reading = asyncio.create_task(told(house, game_id, before, before + 250))
+        reading = asyncio.create_task(told(house, anna, game_id, before, before + 250))
         await eventually(lambda: is_listened_to(own_settings))
         await redis(own_settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # the reader comes back later
         head = await play(services, game_id, 250)
@@ -67,20 +73,20 @@ async def test_what_the_bus_has_cut_off_is_read_from_the_log(
 
 
 async def test_an_old_id_is_taken_up_from_the_log_though_the_bus_is_empty(
-    house: House, services: Services, own_settings: Settings, game_id: str
+    house: House, services: Services, own_settings: Settings, anna: Principal, game_id: str
 ) -> None:
     async with relaying(own_settings):
         head = await play(services, game_id, 50)
     await redis(own_settings, "FLUSHALL")
-    assert await told(house, game_id, 0, head) == list(range(1, head + 1))
-    assert await told(house, game_id, 3, head) == list(range(4, head + 1))
+    assert await told(house, anna, game_id, 0, head) == list(range(1, head + 1))
+    assert await told(house, anna, game_id, 3, head) == list(range(4, head + 1))
 
 
 async def test_a_last_event_that_the_bus_never_told_is_late_but_told(
-    house: House, services: Services, own_settings: Settings, game_id: str, owner: asyncpg.Connection
+    house: House, services: Services, own_settings: Settings, anna: Principal, game_id: str, owner: asyncpg.Connection
 ) -> None:
     before = await play(services, game_id, 10)
-    reading = asyncio.create_task(told(house, game_id, before, before + 1))
+    reading = asyncio.create_task(told(house, anna, game_id, before, before + 1))
     await eventually(lambda: _is_watched(house))
     head = await play(services, game_id, 1)  # no relay is there
     assert (await reading)[-1] <= head

@@ -13,8 +13,9 @@ from api.my_stream import my_story
 from infra.settings import Settings
 from infra.wiring import Services
 from services.cursors import read_cursor
+from services.ports import Principal
 from tests.engines import eventually
-from tests.infra.bots import ANNA, new_bots_game, play
+from tests.infra.bots import living_anna, new_bots_game, play
 from tests.infra.telling import redis, relaying
 
 pytestmark = [pytest.mark.usefixtures("owner", "empty_bus"), pytest.mark.xdist_group("relay")]
@@ -28,11 +29,11 @@ def own_settings(own_settings: Settings) -> Settings:
     return msgspec.structs.replace(own_settings, bus_shards=4)
 
 
-async def read(house: House, last: str, upto: int) -> tuple[Told, str]:
+async def read(house: House, anna: Principal, last: str, upto: int) -> tuple[Told, str]:
     """Reads Anna's games until so many events were told; gives them and the last id. Then the process is gone."""
-    told: Told = []
+    told, chunk = Told(), b""
     cursor = read_cursor(last) if last else None
-    async with asyncio.timeout(20), aclosing(my_story(house, ANNA, cursor)) as chunks:
+    async with asyncio.timeout(60), aclosing(my_story(house, anna, cursor)) as chunks:
         async for chunk in chunks:
             for message in chunk.decode().split("\n\n"):
                 fields = dict(line.split(": ", 1) for line in message.splitlines())
@@ -43,29 +44,29 @@ async def read(house: House, last: str, upto: int) -> tuple[Told, str]:
                     told.append((data["game_id"], data["version"]))
                 if len(told) >= upto:
                     return told, last
-    raise AssertionError("the stream ended")
+    raise AssertionError(f"the stream ended after {len(told)}: {chunk.decode()}")
 
 
 @pytest.mark.parametrize("is_bus_cut", [False, True])
 async def test_every_event_comes_once_though_processes_die_and_the_bus_is_cut(
     services: Services, own_settings: Settings, is_bus_cut: bool
 ) -> None:
-    games = [await new_bots_game(services) for _ in range(3)]
+    anna, games = await living_anna(services), [await new_bots_game(services) for _ in range(3)]
     random, told, last = Random(3), [], ""
     async with relaying(own_settings), AsyncExitStack() as exits:
         houses = [await exits.enter_async_context(opened_house(services, own_settings)) for _ in range(2)]
         begun = {game_id: await play(services, game_id, 1) for game_id in games}
         await eventually(lambda: _is_settled(services, begun))
-        _, last = await read(houses[0], "", 0)
+        _, last = await read(houses[0], anna, "", 0)
         heads: dict[str, int] = {}
         for turn in range(6):
             if is_bus_cut and turn % 2:
                 await redis(own_settings, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             heads = {game_id: await play(services, game_id, 5) for game_id in games}
-            some, last = await read(houses[turn % 2], last, random.randint(1, 12))
+            some, last = await read(houses[turn % 2], anna, last, random.randint(1, 12))
             told += some
         missing = sum(heads.values()) - sum(begun.values()) - len(told)
-        rest, last = await read(houses[0], last, missing)
+        rest, last = await read(houses[0], anna, last, missing)
         told += rest
     for game_id in games:
         versions = [version for game, version in told if game == game_id]
