@@ -21,6 +21,7 @@ from domain.state import Game, Seat, is_over
 from services.games import NewGame, asked_by, refuse_unless_opener, refuse_unless_own, seat_at
 from services.hot import Hot
 from services.ids import new_uuid
+from services.listings import ended_at, told_at
 from services.lobby import GameFilter, Lobby
 from services.outcomes import Denied, Outcome
 from services.ports import Accounts, KeyedRequest, Principal
@@ -169,13 +170,17 @@ def is_untouched(hot: Hot, player_id: str) -> bool:
 async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewGame:
     """Plans the same game once more: the caller and the bots sit where they sat, the others' seats are open.
 
-    Errors: NotSeated for who did not play it; GameNotFinished. Who played may know of the new game, private or not.
+    Errors: NotSeated for who did not play it; GameNotFinished. Who played may know of the new game, private or not, but
+    for those whom a bot stands for and who are not told yet that the game is over.
     """
-    game = as_listed(tables, await known_game(tables, principal, game_id), principal).game
+    hot = as_listed(tables, await known_game(tables, principal, game_id), principal)
+    game = hot.game
     if all(seat.player_id != principal.player_id for seat in game.seats):
         raise NotSeated
     if not is_over(game.status):
         raise GameNotFinished
+    told = told_at(game, ended_at(reversed(hot.events)))
+    is_told = told is None or told <= tables.now()
     return NewGame(
         rules=game.rules,
         pace=game.pace,
@@ -185,7 +190,11 @@ async def rematch_of(tables: Tables, principal: Principal, game_id: str) -> NewG
         hints=game.hints,
         spectator_delay_s=game.spectator_delay_s,
         rematch_of=game_id,
-        invited=tuple(seat.player_id for seat in game.seats if seat.player_id is not None),
+        invited=tuple(
+            seat.player_id
+            for seat in game.seats
+            if seat.player_id is not None and (seat.controller == "human" or is_told)
+        ),
     )
 
 

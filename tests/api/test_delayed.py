@@ -152,6 +152,25 @@ async def test_a_rematch_does_not_tell_that_the_game_before_is_over(
     assert game_id not in str(await everything_told(anna, rematch, "/events"))
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_who_has_left_the_game_to_a_bot_is_invited_to_a_rematch_when_its_end_is_told(
+    world: World, clock: Clock, anna: Player, boris: Player, is_late: bool
+) -> None:
+    game_id = (await anna.open_game(visibility="private", **LATE))["game_id"]
+    code = (await anna.sent("POST", f"/v1/games/{game_id}/invites", {}))["code"]
+    await boris.sent("POST", f"/v1/invites/{code}/accept")
+    await anna.sent("POST", f"/v1/games/{game_id}/start")
+    await world.tend(game_id)
+    await boris.sent("POST", f"/v1/games/{game_id}/seats/1/abandon")
+    clock.at += timedelta(seconds=31)
+    await finish(world, game_id, 10, 20)
+    clock.at += timedelta(seconds=29 if is_late else 30)
+    rematch = (await anna.sent("POST", f"/v1/games/{game_id}/rematch"))["game_id"]
+    waiting = (await boris.sent("GET", "/v1/games?status=waiting&mine=true"))["items"]
+    assert [(game["game_id"], game["rematch_of"]) for game in waiting] == [(rematch, game_id)] * (not is_late)
+    assert (await boris.call("GET", f"/v1/games/{rematch}")).status_code == (404 if is_late else 200)
+
+
 async def everything_told(player: Player, game_id: str, *paths: str) -> list[object]:
     """Reads the texts of a game's pages, without what is drawn by lot."""
     answers = [await player.call("GET", f"/v1/games/{game_id}{path}") for path in paths or ("", "/events", "/export")]
