@@ -68,6 +68,17 @@ async def test_a_start_is_repeated_with_its_key(anna: Player) -> None:
     assert again.headers["idempotency-replayed"] == "true"
 
 
+async def test_each_operation_has_keys_of_its_own(anna: Player) -> None:
+    seats = [{"controller": "you"}, {"controller": "bot"}]
+    game_id = (await anna.open_game(seats=seats, visibility="private"))["game_id"]
+    for path in ("/start", "/invites", "/seats/0/abandon", "/seats/0/reclaim"):
+        answer = await anna.call("POST", f"/v1/games/{game_id}{path}", idempotency_key="k")
+        assert answer.is_success
+        assert "idempotency-replayed" not in answer.headers
+    other = await anna.call("POST", f"/v1/games/{game_id}/invites", {"valid_s": 60}, idempotency_key="k")
+    assert_problem(other, 422, "idempotency_key_reused")
+
+
 async def test_a_move_is_carried_out_once_and_answered_alike(world: World, anna: Player, boris: Player) -> None:
     game_id = await dealt_game(world, anna, boris)
     player, view = await in_turn(game_id, anna, boris)
