@@ -60,7 +60,7 @@ def test_a_dead_process_is_started_again_after_a_pause_that_grows(tmp_path: Path
     relay = dying("relay", tmp_path)
     pauses = []
     for now in (0.0, 10.0, 20.0, 30.0):
-        relay.running.process.wait(5)
+        relay.running.process.wait(30)
         kept.revive(relay, now=now, say=said.append)
         pauses.append(round((relay.restart_at or now) - now, 3))
         former = relay.running
@@ -105,7 +105,7 @@ def test_a_command_that_is_told_to_stop_ends_well_however_often_it_is_told(numbe
         running.line("stopping")
         running.process.send_signal(number)
         running.line("stopped")
-        assert running.process.wait(5) == 0
+        assert running.process.wait(30) == 0
 
 
 def dying(name: str, folder: Path) -> kept.Kept:
@@ -115,6 +115,6 @@ def dying(name: str, folder: Path) -> kept.Kept:
 
 def die_at(process: kept.Kept, moments: Iterable[int]) -> None:
     for now in moments:
-        process.running.process.wait(5)
+        process.running.process.wait(30)
         kept.revive(process, now=now, say=print)
         kept.revive(process, now=now + kept.LONGEST_PAUSE_S, say=print)

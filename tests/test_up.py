@@ -42,7 +42,7 @@ def test_a_killed_server_leaves_nothing_running_starts_again_on_its_data_and_sto
         assert who_is(anna["token"], url) == anna["player_id"]
         children = descendants(server.process.pid)
         server.process.terminate()
-        assert server.process.wait(20) == 0
+        assert server.process.wait(60) == 0
         assert not any(map(is_running, children))
         assert not (tmp_path / "run").is_symlink()
         assert "database system is shut down" in (tmp_path / "logs/postgres.log").read_text()

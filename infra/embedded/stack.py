@@ -41,7 +41,7 @@ GENEROUS = {  # who runs this is alone with friends and programs
     "strangers_burst": 20_000,
 }
 READY_BOUND_S = 60.0
-ROOF_STOP_S, REDIS_STOP_S, POSTGRES_STOP_S = 4.5, 0.5, 0.8  # together below 6 s
+ROOF_STOP_S, REDIS_STOP_S, POSTGRES_STOP_S = 4.5, 1.0, 4.0  # together below 10 s, after which containers are killed
 
 
 @dataclass(frozen=True, kw_only=True)

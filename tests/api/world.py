@@ -257,7 +257,7 @@ async def serving(world: World, *, send_buffer: int = 0) -> AsyncIterator[tuple[
         beside = [asyncio.create_task(work.run()) for work in (world.house.following, world.house.at_tables)]
         serving = asyncio.create_task(server.serve([listener]))
         try:
-            await asyncio.wait_for(server.is_up.wait(), timeout=10)
+            await asyncio.wait_for(server.is_up.wait(), timeout=60)
             yield server, f"http://127.0.0.1:{port}"
         finally:
             server.stop()

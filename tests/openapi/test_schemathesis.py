@@ -29,7 +29,7 @@ def furnished() -> Iterator[dict[str, Any]]:
         yield {"url": url, **json.loads(said)}
     finally:
         serving.terminate()
-        serving.wait(10)
+        serving.wait(60)
         serving.stdout.close()
 
 
