@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from domain.events import CardDrawn, Event
-from infra.bus.entries import HEAD, stream_key
+from infra.bus import reader, wire
+from infra.bus.entries import HEAD, decode_entry, stream_key
 from infra.bus.publisher import RedisPublisher
 from infra.bus.reader import RedisBusReader
 from infra.postgres.rows import EPOCH
@@ -86,6 +87,40 @@ async def test_an_event_of_a_newer_server_is_a_pointer(settings: Settings, bus: 
     await eventually(lambda: is_listened_to(settings))
     await bus.publish([entry(1, type_=999)])
     assert await following == [FeedEntry(public_id("gam", GAME), 1, None)]
+
+
+async def test_an_event_that_this_server_cannot_read_is_a_pointer() -> None:
+    known = entry(1)
+    assert decode_entry(known.told).recorded is not None
+    assert decode_entry(known.told + b"}") == FeedEntry(public_id("gam", GAME), 1, None)
+    assert decode_entry(known.told[: HEAD.size]) == FeedEntry(public_id("gam", GAME), 1, None)
+
+
+async def test_a_bus_that_holds_something_else_is_unavailable(settings: Settings, bus: RedisPublisher) -> None:
+    await redis(settings, "SET", stream_key("g1", 0), "no stream")
+    with pytest.raises(Unavailable, match="WRONGTYPE"):
+        await anext(reading(settings))
+    await redis(settings, "DEL", stream_key("g1", 0))
+    batches = reading(settings)
+    assert await anext(batches) == []
+    await redis(settings, "SET", stream_key("g1", 0), "no stream")
+    assert await anext(batches) == []  # the reading that was under way
+    with pytest.raises(Unavailable, match="WRONGTYPE"):
+        await anext(batches)
+
+
+async def test_who_ends_the_reading_does_not_wait_for_news(
+    settings: Settings, bus: RedisPublisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = reading(settings)
+    assert await anext(batches) == []
+    monkeypatch.setattr(reader, "_BLOCK_MS", 60_000)
+    monkeypatch.setattr(wire, "_ANSWER_S", 60.0)
+    following = asyncio.ensure_future(anext(batches))
+    await eventually(lambda: is_listened_to(settings))
+    following.cancel()
+    async with asyncio.timeout(10):
+        await asyncio.wait([following])
 
 
 async def test_a_lost_bus_is_unavailable(settings: Settings, bus: RedisPublisher) -> None:
