@@ -86,7 +86,7 @@ GAMES: tuple[Operation, ...] = (
         id="acceptInvite", tag="Games", method="POST", path="/v1/invites/{code}/accept", handler=seats.accept_invite,
         scope="bot", headers=REPEATED,
         problems=(
-            "invite_not_found", "invite_expired", "game_full", "seat_not_found", "seat_taken", "already_started",
+            "invite_not_found", "invite_expired", "game_full", "seat_taken", "already_started",
             "game_not_started", "game_finished", "seat_not_held", "too_many_seatings", *WRITING,
         ),
     ),

@@ -304,6 +304,15 @@ async def test_if_match_holds_a_move_back(world: World, anna: Player, boris: Pla
     assert (again.status_code, again.json()) == (201, made.json())
 
 
+async def test_if_match_holds_a_start_back(anna: Player) -> None:
+    game = await anna.open_game(seats=[YOU, {"controller": "bot"}])
+    start, now = f"/v1/games/{game['game_id']}/start", f'"v{game["version"]}"'
+    for tag in ('"v1"', f"W/{now}"):
+        refused = await anna.call("POST", start, idempotency_key="k", if_match=tag)
+        assert assert_problem(refused, 412, "version_mismatch")["current_version"] == game["version"]
+    assert (await anna.call("POST", start, idempotency_key="k", if_match=now)).status_code == 200
+
+
 @pytest.mark.parametrize(("given", "is_kept"), [("abc-1.2:3", True), ("a" * 129, False), ("a b", False), ("", False)])
 async def test_every_answer_has_a_request_id(anna: Player, given: str, is_kept: bool) -> None:
     for path in ("/health/live", "/nowhere"):
