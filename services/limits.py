@@ -31,7 +31,7 @@ class Quotas(Struct, frozen=True, kw_only=True, rename=_ADDRESSES):
 
     moves: everything that changes something, but for opening games. costly_read: so many reads count the view at a
     version, replay, export, hint, a dry run and a fairness check. unfinished: games that a player has opened, or
-    plays before no ticket is given for another one.
+    plays before no ticket is given for another one and nobody may hand them one.
     strangers: requests without a token, or with one that this server does not know yet. webhook_tries: of one player,
     whatever the token: tests of webhooks, redeliveries, and switching webhooks on.
     streams: open at once, counted by each process of the server for itself; where there are several, a token or an
