@@ -4,11 +4,13 @@ import signal
 import sys
 from collections.abc import Iterable
 from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from infra.embedded import kept
+from infra.embedded import kept, running
 from infra.embedded.running import Running, StartFailed, start, wait_until
 from tests.stack_watching import command, eventually
 
@@ -35,6 +37,17 @@ def test_a_child_that_ends_before_it_is_ready_is_told_with_its_last_words(tmp_pa
     child = start("relay", [sys.executable, "-c", "raise SystemExit('no bus')"], log=tmp_path / "relay.log")
     with pytest.raises(StartFailed, match=r"^relay did not start: no bus \(more in .*relay\.log\)$"):
         wait_until(child, lambda: False)
+
+
+def test_a_child_that_lives_is_waited_for_some_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Postgres reads a gigabyte of its log after a crash, on whatever disk; begun anew it would take as long again."""
+    child = start("postgres", [sys.executable, "-c", "import time; time.sleep(600)"], log=tmp_path / "postgres.log")
+    minutes, looks = count(step=60), iter([False] * 5 + [True])
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(minutes), sleep=lambda _: None))
+    try:
+        assert wait_until(child, lambda: next(looks)) is child
+    finally:
+        child.stop(0)
 
 
 def test_a_child_whose_work_is_its_end_may_end_at_any_moment(tmp_path: Path) -> None:
@@ -99,13 +112,13 @@ def test_an_engine_that_does_not_come_back_dies_again_and_is_given_up(tmp_path: 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_told_to_stop_ends_well_however_often_it_is_told(number: signal.Signals) -> None:
-    with command("-c", STOPPABLE) as running:
-        running.line("started")
-        running.process.send_signal(number)
-        running.line("stopping")
-        running.process.send_signal(number)
-        running.line("stopped")
-        assert running.process.wait(30) == 0
+    with command("-c", STOPPABLE) as stopping:
+        stopping.line("started")
+        stopping.process.send_signal(number)
+        stopping.line("stopping")
+        stopping.process.send_signal(number)
+        stopping.line("stopped")
+        assert stopping.process.wait(30) == 0
 
 
 def dying(name: str, folder: Path) -> kept.Kept:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.embedded.binaries import as_ordinary_user, postgres_folder
-from infra.embedded.running import Running, StartFailed, named_in, start, wait_until, works_in
+from infra.embedded.running import START_BOUND_S, Running, StartFailed, named_in, start, wait_until, works_in
 
 # For a small machine and a quick start; durability is Postgres's own default: fsync and full commits.
 SERVER_SETTINGS = {
@@ -30,7 +30,7 @@ def start_postgres(
     *,
     log: Path | None = None,
     settings: Mapping[str, str] | None = None,
-    bound_s: float = 15.0,
+    bound_s: float = START_BOUND_S,
 ) -> Running:
     """Starts Postgres on the cluster in `data`, made at the first start, listening on a socket in `run` only.
 

@@ -13,6 +13,8 @@ from infra.embedded import CannotRun, tether
 from infra.embedded.soundness import reason_in
 from infra.settings import environment
 
+START_BOUND_S = 600.0  # a recovery takes as long as its log is; who has ended is told at once
+
 
 class StartFailed(CannotRun):
     """A process ended or stayed silent while it was to become ready; the text has its complaint and names its log."""
@@ -87,7 +89,7 @@ def start(
     return Running(name=name, url=url, log=log, log_began=log_began, process=process, stop_signal=stop_signal)
 
 
-def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = 15.0) -> Running:
+def wait_until(running: Running, is_ready: Callable[[], bool], bound_s: float = START_BOUND_S) -> Running:
     """Returns once `is_ready`; a process that ends first, or takes longer than `bound_s`, is StartFailed."""
     deadline = time.monotonic() + bound_s
     while True:

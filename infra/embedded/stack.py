@@ -58,7 +58,7 @@ class Stack:
 def running_stack(
     data: Path, host: str = "127.0.0.1", port: int = 8000, *, say: Say = lambda _: None
 ) -> Iterator[Stack]:
-    """Starts everything on the folder `data`, yields once all is ready, and stops it within 6 s.
+    """Starts everything on the folder `data`, yields once all is ready, and stops it within 10 s.
 
     Call it from the main thread: all processes end with the thread that started them. After the start
     nothing restarts a dead process but `kept.watch(stack.processes.values(), …)`.
