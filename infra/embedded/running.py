@@ -13,7 +13,7 @@ from infra.embedded import CannotRun, tether
 from infra.embedded.soundness import reason_in
 from infra.settings import environment
 
-START_BOUND_S = 600.0  # a recovery takes as long as its log is; who has ended is told at once
+START_BOUND_S = 600.0  # as long as a recovery or a migration may take; who has ended is told at once
 
 
 class StartFailed(CannotRun):

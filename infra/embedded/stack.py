@@ -119,7 +119,7 @@ def _start_engines(data: Path, run: Path, exits: ExitStack) -> dict[str, Kept]:
 def _migrate(data: Path, variables: Mapping[str, str]) -> None:
     command = [sys.executable, "-m", "infra.cli", "migrate", "--refuse-newer"]
     migration = start("migrate", command, log=data / "logs/migrate.log", variables=variables)
-    wait_until(migration, lambda: migration.process.poll() == 0, bound_s=60)
+    wait_until(migration, lambda: migration.process.poll() == 0)
 
 
 def _start_roof(
