@@ -158,7 +158,7 @@ def _delay_of(body: NewGameRequest) -> int:
     if body.spectators == "delayed":
         return SPECTATOR_DELAY_S if given is None else given
     if given is not None:
-        raise invalid("body", "/spectator_delay_s", "not_delayed", 'It goes only with `"spectators": "delayed"`.')
+        raise invalid("body", "/spectator_delay_s", "not_delayed", 'A delay goes only with `"spectators": "delayed"`.')
     return 0
 
 
