@@ -6,17 +6,14 @@ from random import Random
 from typing import Any
 
 from domain.commands import OpenGame, Pace, RevealNonce, SeatPlan, StartGame, TakeSeat
-from domain.decide import decide
 from domain.events import Event
-from domain.evolve import fold
 from domain.fairness import check
 from domain.fairness_report import Report
 from domain.luck import link
 from domain.presets import preset
-from domain.state import Game
 from tests.domain.exports import Json, as_shown, exported
 from tests.domain.games import at_random, like_a_bot, next_command, whole_game
-from tests.domain.table import ANNA, BORIS, CLARA
+from tests.domain.table import ANNA, BORIS, CLARA, Table
 
 SEED = bytes(range(32))
 NONCE = "00112233445566778899aabbccddeeff"
@@ -42,27 +39,17 @@ def verified(export: list[Json]) -> Report:
 
 def game_with_nonces() -> list[Event]:
     """Anna and Boris each add a nonce, Clara none; two rounds are played."""
-    state = fold([])
-    told: list[Event] = []
-
-    def do(command: Any) -> None:
-        nonlocal state
-        events = decide(command, state)
-        state = fold(events, state)
-        told.extend(events)
-
     seats = tuple(SeatPlan("open") for _ in range(3))
-    do(OpenGame("gam_nonces", preset("davis"), Pace(), seats, link(SEED, 0).hex()))
-    do(TakeSeat(ANNA, "ply_anna", commitment_to(NONCE)))
-    do(TakeSeat(BORIS, "ply_boris", commitment_to(NONCE[::-1])))
-    do(TakeSeat(CLARA, "ply_clara"))
-    do(StartGame())
-    do(RevealNonce(BORIS, NONCE[::-1]))
-    do(RevealNonce(ANNA, NONCE))
-    assert isinstance(state, Game)
-    while (command := next_command(state, SEED, Random(1), like_a_bot, rounds=2)) is not None:
-        do(command)
-    return told
+    table = Table.opened(OpenGame("gam_nonces", preset("davis"), Pace(), seats, link(SEED, 0).hex()))
+    table.carry_out(TakeSeat(ANNA, "ply_anna", commitment_to(NONCE)))
+    table.carry_out(TakeSeat(BORIS, "ply_boris", commitment_to(NONCE[::-1])))
+    table.carry_out(TakeSeat(CLARA, "ply_clara"))
+    table.carry_out(StartGame())
+    table.carry_out(RevealNonce(BORIS, NONCE[::-1]))
+    table.carry_out(RevealNonce(ANNA, NONCE))
+    while (command := next_command(table.game, SEED, Random(1), like_a_bot, rounds=2)) is not None:
+        table.carry_out(command)
+    return table.events
 
 
 def commitment_to(nonce: str) -> str:

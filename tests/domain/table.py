@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from domain.cards import Card, in_deck_order
 from domain.claims import claimants
-from domain.commands import Answer, CloseClaims, LayDown, Move, Pace, TableCommand
+from domain.commands import Answer, CloseClaims, LayDown, Move, OpenGame, Pace, TableCommand
 from domain.decide import decide
 from domain.decisions import Decision, open_decisions
 from domain.events import Event
-from domain.evolve import evolve
+from domain.evolve import evolve, fold
 from domain.meld import Meld, NewMeld, Placed
 from domain.meld_rules import meld_rules
 from domain.options import options_for
@@ -19,7 +19,7 @@ from domain.presets import Json, ruleset_with
 from domain.readings import Reading, best, only, readings
 from domain.refusals import IllegalMove, Refused, RuleBroken
 from domain.ruleset import MeldKind, Ruleset
-from domain.state import Discarded, Game, Round, Seat, Step, Turn, Window
+from domain.state import Discarded, Game, Round, Seat, Step, Turn, Unopened, Window
 
 ANNA, BORIS, CLARA, DAVID = range(4)
 NOBODY = None
@@ -82,6 +82,16 @@ class Table:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.events: list[Event] = []
+
+    @classmethod
+    def opened(cls, command: OpenGame) -> "Table":
+        """Opens a game."""
+        events = decide(command, Unopened())
+        game = fold(events)
+        assert isinstance(game, Game)
+        table = cls(game)
+        table.events += events
+        return table
 
     def answer(self, seat: int, move: Move) -> list[Event]:
         """Answers the seat's open decision and gives the events."""

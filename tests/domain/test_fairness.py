@@ -1,25 +1,19 @@
 """A game is verified from its download alone: fair games pass."""
 
-from collections.abc import Iterator
 from itertools import count
 from random import Random
-from typing import Any
 
 import pytest
 
 from domain.commands import DropNonces, LeaveForGood, OpenGame, Pace, RevealNonce, SeatPlan, StartGame, TakeSeat
-from domain.decide import decide
 from domain.decisions import open_decisions
-from domain.events import Event
-from domain.evolve import fold
 from domain.fairness_deal import Luck, Setting, deal_again
 from domain.luck import link
 from domain.presets import Json, preset, preset_names, ruleset_with
-from domain.state import Game
 from tests.domain.downloads import NONCE, SEED, commitment_to, download, game_with_nonces, verified
 from tests.domain.exports import exported
 from tests.domain.games import at_random, like_a_bot, next_command, whole_game
-from tests.domain.table import ANNA, BORIS, CLARA
+from tests.domain.table import ANNA, BORIS, CLARA, Table
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -88,27 +82,18 @@ def test_nonces_are_verified_and_mixed_into_the_luck() -> None:
 
 
 def test_nonces_that_were_dropped_bind_nobody() -> None:
-    state = fold([])
-    told: list[Event] = []
-
-    def do(command: Any) -> None:
-        nonlocal state
-        events = decide(command, state)
-        state = fold(events, state)
-        told.extend(events)
-
-    do(OpenGame("gam_dropped", preset("davis"), Pace(), (SeatPlan("open"),) * 3, link(SEED, 0).hex()))
+    seats = (SeatPlan("open"),) * 3
+    table = Table.opened(OpenGame("gam_dropped", preset("davis"), Pace(), seats, link(SEED, 0).hex()))
     for seat, nonce in ((ANNA, NONCE), (BORIS, NONCE[::-1])):
-        do(TakeSeat(seat, f"ply_{seat}", commitment_to(nonce)))
-    do(TakeSeat(CLARA, "ply_clara"))
-    do(StartGame())
-    do(RevealNonce(BORIS, NONCE[::-1]))
-    assert isinstance(state, Game)
-    assert state.nonces_asked_at is not None
-    do(DropNonces(state.nonces_asked_at))
-    do(TakeSeat(ANNA, "ply_anna"))
-    do(StartGame())
-    assert verified(exported("gam_dropped", told, None)).findings == ()
+        table.carry_out(TakeSeat(seat, f"ply_{seat}", commitment_to(nonce)))
+    table.carry_out(TakeSeat(CLARA, "ply_clara"))
+    table.carry_out(StartGame())
+    table.carry_out(RevealNonce(BORIS, NONCE[::-1]))
+    assert table.game.nonces_asked_at is not None
+    table.carry_out(DropNonces(table.game.nonces_asked_at))
+    table.carry_out(TakeSeat(ANNA, "ply_anna"))
+    table.carry_out(StartGame())
+    assert verified(exported("gam_dropped", table.events, None)).findings == ()
 
 
 @pytest.mark.parametrize(("commands_before", "leaver"), [(40, None), (2, 0), (2, 1), (2, 2), (2, 3)])
@@ -116,19 +101,13 @@ def test_a_game_that_a_player_left_for_good_is_verified(commands_before: int, le
     """Somebody leaves in their turn, or before the first deal; that seat may have been drawn as the dealer."""
     rules = ruleset_with("davis", {"leaver": "out"})
     plans = tuple(SeatPlan("human", f"ply_{seat}") for seat in range(4))
-    state = fold([])
-    told: list[Event] = []
-    commands: Iterator[Any] = iter([OpenGame("gam_left", rules, Pace(), plans, link(SEED, 0).hex()), StartGame()])
-    for number in count():
-        command = next(commands, None)
-        if command is None:
-            assert isinstance(state, Game)
-            command = next_command(state, SEED, Random(2), like_a_bot, rounds=3)
-            if number == commands_before:
-                command = LeaveForGood(open_decisions(state)[0].seat if leaver is None else leaver)
+    table = Table.opened(OpenGame("gam_left", rules, Pace(), plans, link(SEED, 0).hex()))
+    table.carry_out(StartGame())
+    for number in count(2):
+        command = next_command(table.game, SEED, Random(2), like_a_bot, rounds=3)
+        if number == commands_before:
+            command = LeaveForGood(open_decisions(table.game)[0].seat if leaver is None else leaver)
         if command is None:
             break
-        events = decide(command, state)
-        state = fold(events, state)
-        told += events
-    assert verified(exported("gam_left", told, None)).findings == ()
+        table.carry_out(command)
+    assert verified(exported("gam_left", table.events, None)).findings == ()
