@@ -46,9 +46,10 @@ class Presence:
 
     async def _is_alive(self, wire: Wire, process: str) -> bool:
         """Does not believe what was said before this process began: it may be from before a crash of everything."""
-        left_ms = await wire.call("PTTL", key_of(process))
         age_ms = (time.monotonic() - self._since) * 1000
-        return bool(left_ms > 0 and BELIEVED_MS - left_ms <= age_ms)
+        left_ms = await wire.call("PTTL", key_of(process))
+        said_ms = BELIEVED_MS - left_ms + 1  # ago, at most: Redis counts whole milliseconds
+        return bool(left_ms > 0 and said_ms <= age_ms)
 
 
 @asynccontextmanager

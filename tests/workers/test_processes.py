@@ -4,7 +4,7 @@ import os
 import signal
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,13 @@ from infra.embedded.valkey import start_redis
 from infra.jobs import QUEUE, CeleryJobs, ClosableJobs, RedisJobs
 from infra.postgres.database import Database
 from infra.postgres.leading import CLOCK_LOCK
-from infra.presence import Presence, reporting
+from infra.presence import BELIEVED_MS, Presence, key_of, reporting
 from infra.settings import Settings
 from infra.wiring import Services, open_services
 from services.ports import Unavailable, Work
 from tests.appends import append, new_game
 from tests.engines import eventually, with_redis
+from tests.infra.telling import redis
 from tests.processes import Process, server
 from tests.stack_watching import descendants, is_running
 from tests.workers.tables import head, started_game
@@ -131,16 +132,15 @@ async def test_everybody_comes_back_to_a_broker_that_was_away(settings: Settings
 
 async def test_a_report_from_before_is_not_believed(settings: Settings) -> None:
     """It may be from before a crash of the whole server."""
-    async with reporting(settings.bus_url, "relay") as beat:
-        early = Presence(settings.bus_url)
-        beat()
-        await eventually(lambda: _says(early, "relay"))
-        late = Presence(settings.bus_url)
-        assert not await _says(late, "relay")
+    async with AsyncExitStack() as exits:
+        for _ in range(50):
+            await redis(settings, "SET", key_of("relay"), 1, "PX", BELIEVED_MS)
+            late = Presence(settings.bus_url)
+            exits.push_async_callback(late.close)
+            assert not await _says(late, "relay")
+        beat = await exits.enter_async_context(reporting(settings.bus_url, "relay"))
         beat()
         await eventually(lambda: _says(late, "relay"))
-    await early.close()
-    await late.close()
 
 
 async def has_moved(services: Services, game: str, before: int) -> bool:
